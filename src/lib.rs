@@ -1,10 +1,10 @@
-//! `backoff` runs a command and retries transient failures after waits.
+//! `backoff` runs a command and retries transient failures, with exponential backoff and jitter.
 //!
-//! The modules from the top down are `plan`, `config`, `cli`, `presets`, `process`, `budget`, `report`,
-//! `run`, `search`, `policy`, `text`; imports only go down this list. `docs/DESIGN.md` explains them, the engine, the
-//! terminal and signal model and the known limits.
+//! The modules from the top down are `plan`, `config`, `cli`, `presets`, `process`, `budget`, `report`, `run`,
+//! `search`, `policy`, `text`. Imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal
+//! and signal model, and the known limits.
 //!
-//! The crate promises [`main`] only. `policy` is open for `examples/`, and may change with any version.
+//! Only [`main`] is stable. `policy` is public for `examples/`, and may change in any version.
 
 mod budget;
 mod cli;
@@ -42,9 +42,9 @@ use run::host::{Host, RunError};
 use run::plan::Format;
 use run::plan::{Identity, Plan};
 
-/// Runs backoff with these arguments, of which the first is the program's name: prints what an option asks for, or runs
-/// the command with retries. Returns the exit status, or the signal by which the process has to end. All mistakes in
-/// options are found before anything starts.
+/// Runs backoff with these arguments, of which the first is the program's name. Prints what an option asks for, or runs
+/// the command with retries. Returns the exit status, or the signal that has to kill the process. Finds all mistakes in
+/// options before anything starts.
 #[allow(
     clippy::needless_pass_by_value,
     reason = "the C `main` hands them over"
@@ -80,10 +80,10 @@ struct Prepared {
     store: Store,
 }
 
-/// Merges flags, variables and the configuration file, and makes the plan of the run from them. An error is a mistake in
-/// one of them, even if only a text is to be printed; a missing command is not an error here.
+/// Merges flags, variables and the config file, and makes the plan of the run from them. A mistake in any of them is an
+/// error, even if only a text is to be printed. A missing command is not an error here.
 fn prepare(mut line: CommandLine) -> Result<Prepared, String> {
-    // They hold settings, and tell a run inside of another about the outer one.
+    // They contain settings, and tell a nested run about the outer one.
     let variables = environment::backoff_variables();
     let command = std::mem::take(&mut line.command);
     let merged = config::merge(line, &variables)?;
@@ -95,8 +95,8 @@ fn prepare(mut line: CommandLine) -> Result<Prepared, String> {
     })
 }
 
-/// Returns the text of an option that prints something in place of a run (`--generate`, lists, `--plan`; of several,
-/// the first in this order), or None for a run. An error is an unknown name of a preset.
+/// Returns the text of an option that prints something instead of a run, or None for a run. Of `--generate`, lists and
+/// `--plan`, the first in this order counts. An unknown preset is an error.
 fn text_to_print(prepared: &Prepared) -> Result<Option<String>, String> {
     let Prepared { merged, plan, .. } = prepared;
     let options = &merged.options.other;
@@ -113,8 +113,8 @@ fn text_to_print(prepared: &Prepared) -> Result<Option<String>, String> {
     Ok(options.plan.then(|| forecast(plan)))
 }
 
-/// Returns the output of `--list-presets`: of the presets with these names (the words in place of a command), or of all
-/// if there are none. An unknown name is an error.
+/// Returns the output of `--list-presets`: the presets with these names (the words in place of a command), or all if
+/// there are none. An unknown name is an error.
 fn listed_presets(names: &[OsString], format: Format) -> Result<String, String> {
     if format == Format::Json {
         Ok(presets::listing::presets_as_json(names)?.concat())
@@ -125,7 +125,7 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<String, String> 
     }
 }
 
-/// Returns an error if log and report are one file, as the report would replace the log.
+/// Returns an error if log and report are the same file, because the report would replace the log.
 fn check_files(prepared: &Prepared) -> Result<(), String> {
     let Prepared { merged, plan, .. } = prepared;
     if let (Some(log), Some(report)) = (&plan.output.log_file, &plan.output.report)
@@ -134,13 +134,13 @@ fn check_files(prepared: &Prepared) -> Result<(), String> {
         && let Some(report) = merged.settings.find("report")
     {
         return Err(format!(
-            "{log} cannot go with {report}: the report would replace the log"
+            "{log} cannot be used with {report}: the report would replace the log"
         ));
     }
     Ok(())
 }
 
-/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON.
+/// Returns the text of `--plan`, as a table or (`--log-format json`) as JSON.
 fn forecast(plan: &Plan) -> String {
     if plan.output.format == Format::Json {
         report::plan_table::as_json(plan)
@@ -149,7 +149,7 @@ fn forecast(plan: &Plan) -> String {
     }
 }
 
-/// The environment and the files of this machine, for what the words of the command mean.
+/// The environment and files of this machine, which tell what the words of the command mean.
 struct Machine;
 
 impl Surroundings for Machine {
@@ -157,8 +157,8 @@ impl Surroundings for Machine {
         environment::variable(name).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// A zero byte in the first line shows a program, as to a shell. Further down, a script may hold any bytes: a comment
-    /// in an old encoding, or an archive behind its `exit`.
+    /// A NUL byte in the first line means a program, as to a shell. Further down, a script may contain any bytes: a
+    /// comment in an old encoding, or an archive after its `exit`.
     fn text_file(&self, path: &str) -> Option<String> {
         let bytes = small_files::read(Path::new(path))?;
         let first_line = bytes.split(|byte| *byte == b'\n').next()?;
@@ -169,8 +169,8 @@ impl Surroundings for Machine {
     }
 }
 
-/// Makes a random ID for this run, and returns it with the ID of the outermost run around it, or with the same again if
-/// this run is the outermost, or that one is unknown.
+/// Returns a random ID for this run, and the ID of the outermost run around it. Both are the same if this run is the
+/// outermost, or if the other ID is unknown.
 fn identity(plan: &Plan) -> Identity {
     let run_id = uuid();
     let root_id = match &plan.nesting.root_id {
@@ -180,9 +180,10 @@ fn identity(plan: &Plan) -> Identity {
     Identity { run_id, root_id }
 }
 
-/// Runs the command by the plan, writes the report, and returns the exit status. From here on backoff handles signals.
-/// The report is written last, as it contains how the run ended, also after a signal or a fault; if it cannot be
-/// written, the host only warns. There is none if backoff cannot take over signals and streams, as then no run begins.
+/// Runs the command as planned, writes the report, and returns the exit status. From here on backoff handles signals.
+/// The report is written last, because it says how the run ended, even after a signal or a fault. If it cannot be
+/// written, the host only warns. There is none if backoff cannot take over signals and streams, because no run begins
+/// then.
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
@@ -190,7 +191,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let mut host = match System::take_over(plan, store) {
         Ok(host) => host,
         Err(RunError::Fault(line)) => return complain(&line),
-        // Not reached: nothing is waited for.
+        // Not reached, because nothing is waited for.
         Err(RunError::Interrupted(signal)) => {
             return exit::status(Ending::Interrupted(signal), plan.overrides);
         }
@@ -229,7 +230,7 @@ fn print(text: &str) -> Exit {
     }
 }
 
-/// Prints an error of backoff's own as a line on standard error, and returns its status.
+/// Prints one of backoff's own errors as a line on standard error, and returns its status.
 fn complain(line: &str) -> Exit {
     stdio::complain(line);
     exit::FAULT

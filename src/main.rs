@@ -1,5 +1,5 @@
-//! The binary: defines the C `main`, so that Rust's runtime changes nothing that the command inherits. The rest is in
-//! the library; see `backoff_cli::main`.
+//! The binary. Defines the C `main`, so that Rust's runtime changes nothing that the command inherits. The rest is in
+//! the library (see `backoff_cli::main`).
 #![no_main]
 
 use std::ffi::c_int;

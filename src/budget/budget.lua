@@ -1,5 +1,5 @@
--- Answers a question about a shared retry budget, atomically. `Counts::answer` in policy/budget.rs is the same formula; a
--- test compares the two.
+-- Answers a question about a shared retry budget, atomically. `Counts::answer` in policy/budget.rs is the same formula,
+-- and a test compares the two.
 --
 -- KEYS[1]  the budget: time of the last change (ms), attempts, retries
 -- ARGV     window (ms), minimum of attempts, ratio, question

@@ -1,6 +1,6 @@
-//! Budgets in a local directory: one small file for each name, changed by one write under a lock, which the kernel
-//! releases if its holder dies. The directory and its files must be this user's own, as they decide about this user's
-//! runs: writable by no other user, and no links.
+//! Budgets in a local directory: one small file per name, changed by a single write under a lock, which the kernel
+//! releases if its holder dies. The directory and its files decide about this user's runs, so they must belong to this
+//! user, be writable by no other, and not be symbolic links.
 
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, Read};
@@ -15,12 +15,12 @@ use crate::policy::budget::{Answer, Counts};
 use crate::run::host::BudgetAnswer;
 use crate::text::describe_error;
 
-/// The most bytes of a file that are read; a record is shorter.
+/// Limit on the bytes that are read. A record is shorter.
 const MOST_BYTES: u64 = 4096;
 
 /// Changes the counts of the budget `name` under a lock, and returns the answer of `change` once they are written.
-/// Makes directory and file if they are missing. Blocks as long as other runs hold the lock. A damaged file makes a
-/// warning, and the budget begins anew. An error names the directory or the file.
+/// Creates the directory and the file if missing. Blocks while other runs hold the lock. A damaged file causes a
+/// warning, and the budget starts over. An error names the directory or the file.
 pub(super) fn update(
     directory: &Path,
     name: &str,
@@ -39,9 +39,9 @@ fn problem(path: &Path, error: &io::Error) -> StoreError {
     StoreError(format!("{}: {why}", path.display()))
 }
 
-/// Makes the directory with mode 0700, and those above it, if it is missing. Returns an error unless it is private.
+/// Creates the directory and its parents with mode 0700, if missing. Returns an error unless it is private.
 fn prepare_directory(path: &Path) -> io::Result<()> {
-    // An error counts only if the directory is missing then.
+    // An error matters only if the directory is then missing.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -83,12 +83,12 @@ fn update_file(
     if old.len() != record.len() {
         file.set_len(record.len() as u64)?;
     }
-    // Closing the file would not do so while a child that is being started has a copy of the descriptor.
+    // Closing the file does not release the lock while a child that is being started has a copy of the descriptor.
     file.unlock()?;
     let warning = match kept {
         Some(_) => None,
         None => Some(format!(
-            "{}: does not hold what backoff wrote; the budget begins anew",
+            "{}: is damaged or foreign; the budget starts over",
             path.display()
         )),
     };
@@ -98,7 +98,7 @@ fn update_file(
     })
 }
 
-/// Returns an error unless only this user can change the file or directory, by owner and mode.
+/// Returns an error unless owner and mode allow only this user to change the file or directory.
 fn check_private(metadata: &Metadata) -> io::Result<()> {
     let (owner, own) = (metadata.uid(), geteuid().as_raw());
     if owner != own {
@@ -114,7 +114,7 @@ fn check_private(metadata: &Metadata) -> io::Result<()> {
 }
 
 /// Returns the content of a file: the time of the last change (milliseconds since the UNIX epoch), attempts and
-/// retries. The length is always the same, so that one write replaces all of it.
+/// retries. The length is fixed, so one write replaces it all.
 fn record(counts: &Counts) -> String {
     let Counts {
         at,
@@ -125,7 +125,7 @@ fn record(counts: &Counts) -> String {
     format!("{at:<24e} {attempts:<24e} {retries:<24e}\n")
 }
 
-/// Parses a record; an empty file is an unused budget. None if the file is damaged or foreign.
+/// Parses a record. An empty file is an unused budget. None if the file is damaged or foreign.
 fn parse(text: &str) -> Option<Counts> {
     if text.is_empty() {
         return Some(Counts::default());
@@ -145,9 +145,9 @@ fn parse(text: &str) -> Option<Counts> {
     }
 }
 
-/// Returns the name of the file for a budget's name: ASCII characters that may be special to a shell or a file system,
-/// such as the slash, are percent-encoded. Different names have different files, unless the file system ignores case. A
-/// budget's name has at most 80 bytes, so that the file's fits in the 255 of file systems.
+/// Returns the file name for a budget. ASCII characters that may be special to a shell or a file system, such as the
+/// slash, are percent-encoded. Different names get different files, unless the file system is case-insensitive. A
+/// budget's name has at most 80 bytes, so that the file name fits in 255.
 fn file_name(name: &str) -> String {
     let mut encoded = String::new();
     for c in name.chars() {
@@ -191,7 +191,7 @@ mod tests {
             prop_assert_eq!(a == b, file_name(&a) == file_name(&b));
         }
 
-        /// Asserts that the counts are read as they were written, by records of one length.
+        /// Asserts that counts are read as they were written, from records of one length.
         #[test]
         fn a_record_is_read_as_it_was_written(at in 0.0..1e300_f64, attempts in 0.0..1e300_f64, share in 0.0..=1.0_f64) {
             let counts = Counts { at, attempts, retries: share * attempts };

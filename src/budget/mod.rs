@@ -1,4 +1,4 @@
-//! Stores the counts of budgets, which runs share: in a local directory, or in Redis. A store makes each step atomic;
+//! Stores the counts of shared budgets, in a local directory or in Redis. A store makes each step atomic.
 //! [`policy::budget`](crate::policy::budget) decides which retries are allowed.
 
 mod directory;
@@ -8,7 +8,7 @@ pub(crate) mod store;
 
 use std::fmt;
 
-/// A problem of a store, of its address, or of a file that the address names, as text without secrets.
+/// A problem with a store, its address, or a file that the address names, as text without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoreError(String);
 

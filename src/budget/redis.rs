@@ -1,5 +1,5 @@
-//! Budgets on a server that speaks the Redis protocol (Redis 6 or later, Valkey). Each question runs one script over a
-//! connection of its own, so that a waiting run holds none.
+//! Budgets on a server that speaks the Redis protocol (Redis 6 or later, Valkey). Each question runs one script over
+//! its own connection, so that a waiting run holds none.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,10 +19,10 @@ use crate::policy::budget::{Answer, Question};
 use crate::run::plan::SharedBudget;
 use crate::text::{describe_error, length};
 
-/// `Counts::answer` as a Lua script, which the server runs as one atomic step.
+/// `Counts::answer` as a Lua script, which the server runs atomically.
 const SCRIPT: &str = include_str!("budget.lua");
 
-/// Where systems keep the certificates of their authorities, all in one file.
+/// Where systems keep their CA certificates in one file.
 const BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -32,29 +32,30 @@ const BUNDLES: [&str; 4] = [
 
 const NOT_AN_ADDRESS: &str = "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0, with %2F %3F %23 for / ? # in the password";
 
-const UNKNOWN_SETTING: &str = "has a setting that is unknown here; tip: try ?ca=FILE with rediss://, and in a password %3F for ?";
+const UNKNOWN_SETTING: &str =
+    "has an unknown setting; tip: try ?ca=FILE with rediss://, and in a password %3F for ?";
 
 const ONE_WITHOUT_THE_OTHER: &str =
     "names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE";
 
-/// A server, and the credentials: `rediss://USER:PASSWORD@HOST:PORT/DATABASE?ca=FILE&cert=FILE&key=FILE`.
+/// A server and its credentials: `rediss://USER:PASSWORD@HOST:PORT/DATABASE?ca=FILE&cert=FILE&key=FILE`.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     server: ConnectionInfo,
-    /// The files that the address names: `ca`, `cert` and `key`.
+    /// Files that the address names: `ca`, `cert` and `key`.
     files: BTreeMap<String, PathBuf>,
     /// Their contents.
     certificates: TlsCertificates,
 }
 
 impl Address {
-    /// Parses an address. Looks up no host, and reads no file yet. An error quotes nothing of it.
+    /// Parses an address. Looks up no host and reads no file yet. An error quotes no part of it.
     pub(super) fn parse(text: &str) -> Result<Address, StoreError> {
         let not_an_address = || StoreError(NOT_AN_ADDRESS.to_owned());
         let mut url = Url::parse(text).map_err(|_| not_an_address())?;
         let mut files = BTreeMap::new();
         let mut kept = form_urlencoded::Serializer::new(String::new());
-        // A form would read `+` as a space.
+        // A form would decode `+` as a space.
         let query = url.query().unwrap_or_default().replace('+', "%2B");
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match (&*name, url.scheme()) {
@@ -71,13 +72,14 @@ impl Address {
             return Err(StoreError(ONE_WITHOUT_THE_OTHER.to_owned()));
         }
         url.set_query(Some(&kept.finish()));
-        // To the crate, `#insecure` means that certificates are not checked. An encoded part of a host may be a password.
+        // The crate takes `#insecure` to mean that certificates are not checked. An encoded part of a host may be a
+        // password.
         let is_odd = url.host_str().is_some_and(|host| host.contains([',', '%']));
         if url.fragment().is_some() || is_odd {
             return Err(not_an_address());
         }
         let server = url.into_connection_info().map_err(|_| not_an_address())?;
-        // Otherwise the crate tells its own name to the server, for which a user needs a right.
+        // Otherwise the crate sends its own name to the server, for which a user needs permission.
         let mut login = server.redis_settings().clone().set_skip_set_lib_name();
         // Otherwise the crate logs in as the default user.
         if login.username().is_some() && login.password().is_none() {
@@ -93,13 +95,13 @@ impl Address {
         })
     }
 
-    /// Returns the server and its database without user and password.
+    /// Returns the server and its database, without user and password.
     pub(super) fn location(&self) -> String {
         let database = self.server.redis_settings().db();
         format!("{}/{database}", self.name())
     }
 
-    /// Returns the address as messages show it, without user and password: `redis://host:6379`.
+    /// Returns the address for messages, without user and password: `redis://host:6379`.
     pub(super) fn name(&self) -> String {
         match self.server.addr() {
             ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
@@ -126,7 +128,7 @@ impl Address {
         Ok(())
     }
 
-    /// Reads the file of a setting, if the address has it, in which a part of this kind must be (PEM, RFC 7468).
+    /// Reads the file of a setting, if the address has it. It must contain a part of this kind (PEM, RFC 7468).
     fn read(&self, setting: &str, kind: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(file) = self.files.get(setting) else {
             return Ok(None);
@@ -138,14 +140,16 @@ impl Address {
         })?;
         if memmem::find(&bytes, format!("{kind}-----").as_bytes()).is_none() {
             let what = kind.to_lowercase();
-            return Err(StoreError(format!("names {shown}, which holds no {what}")));
+            return Err(StoreError(format!(
+                "names {shown}, which contains no {what}"
+            )));
         }
         Ok(Some(bytes))
     }
 
-    /// Asks the server, each of whose steps takes `limit` at most; the lookup of its name has no limit. If the server
-    /// is a node of a cluster that does not hold the budget, asks the cluster. The script may have run even if only its
-    /// reply was late.
+    /// Asks the server. Each step takes at most `limit`, but the lookup of its name has no limit. If the server is a
+    /// cluster node that does not hold the budget, asks the cluster. The script may have run even if its reply was
+    /// late.
     pub(super) fn ask(
         &self,
         budget: &SharedBudget,
@@ -169,7 +173,7 @@ impl Address {
             }),
             Err(error) => {
                 let problem = if is_redirected && error.is_io_error() {
-                    // The crate quotes what the nodes said.
+                    // The crate's error quotes what the nodes said.
                     "its cluster cannot be reached".to_owned()
                 } else {
                     problem(&error, limit)
@@ -203,8 +207,8 @@ impl Address {
         builder.build()?.get_connection()
     }
 
-    /// Returns the certificates of the files and, without `ca`, the authorities that this machine trusts. Where it has
-    /// none, as in a small image, those of Mozilla count, which the crate `redis` brings.
+    /// Returns the certificates of the files and, without `ca`, the CAs that this machine trusts. If it has none, like
+    /// a small container image, Mozilla's apply, which the `redis` crate includes.
     fn certificates(&self) -> TlsCertificates {
         let mut certificates = self.certificates.clone();
         if certificates.root_cert.is_none() {
@@ -231,7 +235,7 @@ fn authorities() -> Option<Vec<u8>> {
         .find_map(|file| fs::read(file).ok())
 }
 
-/// Returns the call of the script about a budget. All state is in a single key, so that a cluster holds it on one node.
+/// Returns the script call for a budget. All state is in a single key, so a cluster keeps it on one node.
 fn call(budget: &SharedBudget, question: Question) -> Cmd {
     let word = match question {
         Question::Attempt => "attempt",
@@ -250,19 +254,19 @@ fn call(budget: &SharedBudget, question: Question) -> Cmd {
     call
 }
 
-/// Returns the message for an error, without the server's name. Of an error reply it has the code only, as servers quote
-/// in the text what they were sent.
+/// Returns the message for an error, without the server's name. Contains only the code of an error reply, because
+/// servers quote in its text what they were sent.
 fn problem(error: &RedisError, limit: Duration) -> String {
     if error.is_timeout() {
-        return format!("gives no answer within {}", length(limit));
+        return format!("no answer within {}", length(limit));
     }
     match (error.kind(), error.code()) {
         (ErrorKind::Io, _) => format!("cannot be reached: {}", describe_error(error)),
-        (ErrorKind::AuthenticationFailed, _) => "refuses the user or the password".to_owned(),
-        // Of the certificates.
-        (ErrorKind::InvalidClientConfig, _) => format!("cannot be asked: {error}"),
+        (ErrorKind::AuthenticationFailed, _) => "rejected the user or password".to_owned(),
+        // About the certificates.
+        (ErrorKind::InvalidClientConfig, _) => format!("cannot be used: {error}"),
         (_, Some(code)) => {
-            // A server's text reaches a terminal.
+            // This text from the server reaches a terminal.
             let code = code.replace(|c: char| !c.is_ascii_alphanumeric(), "");
             format!("refuses ({code:.20})")
         }

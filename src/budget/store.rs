@@ -1,4 +1,4 @@
-//! The place in which runs share their budgets (`--store`): how its text is read and shown, and how it is asked.
+//! The place where runs share their budgets (`--store`): how it is parsed, shown and asked.
 #![cfg_attr(not(feature = "redis"), allow(unused_variables))]
 
 use std::fmt;
@@ -12,18 +12,18 @@ use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
-/// A directory of this machine, or a server that other machines reach, too.
+/// A directory on this machine, or a server that other machines also reach.
 #[derive(Debug, Clone)]
 pub(crate) enum Store {
-    /// None if no `--store` is given and the user has no state directory; asking it is an error.
+    /// None if there is no `--store` and the user has no state directory. Asking it is an error.
     Directory(Option<PathBuf>),
     #[cfg(feature = "redis")]
     Redis(Box<Address>),
 }
 
 impl Store {
-    /// Parses the text of `--store`: an address, or the path of a directory. An error completes a sentence that begins
-    /// with the text. Asks and makes nothing yet, and reads no file.
+    /// Parses `--store`: an address, or the path of a directory. An error completes a sentence that begins with the
+    /// text. Does not yet contact the server, create anything or read a file.
     pub(crate) fn parse(text: &str) -> Result<Store, StoreError> {
         let problem = if text.is_empty() {
             "is empty; tip: try a directory, or redis://HOST:6379"
@@ -33,9 +33,9 @@ impl Store {
             }
             "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://"
         } else if is_like_address(text) {
-            "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
+            "looks like an address without redis://; tip: try redis://HOST:6379, or ./ in front of a directory"
         } else {
-            // `components` drops a slash at the end, which would follow a symbolic link.
+            // `components` drops a trailing slash, which would follow a symbolic link.
             return Ok(Store::Directory(Some(
                 Path::new(text).components().collect(),
             )));
@@ -50,12 +50,12 @@ impl Store {
 
     #[cfg(not(feature = "redis"))]
     fn of_address(text: &str) -> Result<Store, StoreError> {
-        let problem = "needs Redis, which this backoff was built without; tip: try a directory";
+        let problem = "needs Redis, which this build lacks; tip: try a directory";
         Err(StoreError(problem.to_owned()))
     }
 
-    /// Returns the place without user and password, by which nested runs compare their stores. Links in a path are not
-    /// resolved: two paths of one directory count as two stores.
+    /// Returns the place without user and password, by which nested runs compare their stores. Symbolic links are not
+    /// resolved, so two paths of one directory count as two stores.
     pub(crate) fn location(&self) -> String {
         match self {
             Store::Directory(path) => {
@@ -68,8 +68,8 @@ impl Store {
         }
     }
 
-    /// Reads the files that an address names, so that a faulty one is an error at the start, and not a store that seems
-    /// to be down. An error completes a sentence that begins with the text of `--store`.
+    /// Reads the files that an address names, so that a faulty one is an error at the start instead of a store that
+    /// seems to be down. An error completes a sentence that begins with the text of `--store`.
     pub(crate) fn read_files(&mut self) -> Result<(), StoreError> {
         match self {
             Store::Directory(_) => Ok(()),
@@ -78,20 +78,20 @@ impl Store {
         }
     }
 
-    /// Returns true for a directory, which answers at once unless its file system hangs, or the machine is busy.
+    /// Returns true for a directory, which answers at once unless its file system hangs or the machine is busy.
     pub(crate) fn is_local(&self) -> bool {
         matches!(self, Store::Directory(_))
     }
 
-    /// Returns true if both are the same directory, or no directory is known for either.
+    /// Returns true if both are the same directory, or both are unknown directories.
     pub(crate) fn is_same_directory(&self, other: &Store) -> bool {
         self.is_local() && other.is_local() && self.location() == other.location()
     }
 
-    /// Asks a question about a budget, and returns the answer, which is never None here. Blocks as long as a file
-    /// system, the locks of other runs or a lookup of a name do, so that the caller asks in a thread that it can leave.
-    /// Each call of a server takes `limit` at most. `since_epoch` reads the clock, for a directory; a server has its
-    /// own. An error names the store.
+    /// Asks a question about a budget. The answer is never None here. Blocks as long as a file system, the locks of
+    /// other runs or a name lookup do, so the caller asks in a thread that it can abandon. Each call to a server takes
+    /// at most `limit`. `since_epoch` is the clock for a directory, because a server has its own. An error names the
+    /// store.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -101,11 +101,11 @@ impl Store {
     ) -> Result<BudgetAnswer, StoreError> {
         match self {
             Store::Directory(None) => Err(StoreError(
-                "no directory for the budget (no --store, no XDG_STATE_HOME, and HOME is no directory)"
+                "no directory for the budget (no --store, no XDG_STATE_HOME, and HOME is not a directory)"
                     .to_owned(),
             )),
             Store::Directory(Some(path)) => directory::update(path, &budget.name, |counts| {
-                // Reads the time once the lock is held, as it must not precede the last change.
+                // Reads the time under the lock, because it must not precede the last change.
                 counts.answer(&budget.limits, question, since_epoch())
             }),
             #[cfg(feature = "redis")]
@@ -117,7 +117,7 @@ impl Store {
     }
 }
 
-/// Formats for messages, without user and password. A directory that is not known is `the budget`.
+/// Formats for messages, without user and password. An unknown directory is `the budget`.
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -129,8 +129,8 @@ impl fmt::Display for Store {
     }
 }
 
-/// Returns the text of `--store` without secrets, for messages. Of an address with user or password, or that does not
-/// parse, only the scheme is shown, as a typo may have put a password anywhere.
+/// Returns the text of `--store` without secrets, for messages. Only the scheme remains of an address that has a user
+/// or password or does not parse, because a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return if is_like_address(text) { "***" } else { text }.to_owned();
@@ -141,7 +141,7 @@ pub(crate) fn redacted(text: &str) -> String {
     {
         return "***".to_owned();
     }
-    // The settings of a socket may be a user and a password.
+    // The settings of a socket may contain a user and a password.
     let may_have_password = rest.contains('@') || scheme == "redis+unix" && rest.contains('?');
     if may_have_password || Store::parse(text).is_err() {
         format!("{scheme}://***")
@@ -150,8 +150,8 @@ pub(crate) fn redacted(text: &str) -> String {
     }
 }
 
-/// Returns true if a path is probably a mistyped address: `u:PW@h`, `h:6379`, `redis:/h`, `//h:6379`. With `/`, `./` or
-/// `../` in front, a directory may have `:` or `@` in its name.
+/// Returns true if a path is probably a mistyped address: `u:PW@h`, `h:6379`, `redis:/h`, `//h:6379`. After `/`, `./`
+/// or `../`, a directory name may contain `:` or `@`.
 fn is_like_address(path: &str) -> bool {
     let is_path = path.starts_with("./") || path.starts_with("../");
     let is_absolute = path.starts_with('/') && !path.starts_with("//");
@@ -199,7 +199,7 @@ mod tests {
             after in "|@h|@h:6379/0|@"
         ) {
             let store = format!("{scheme}{before}{secret}{after}");
-            // Without a sign of a secret, the text is the name of a host or a file.
+            // Without a sign of a secret, the text is the name of a host or file.
             prop_assume!(!before.is_empty() && before != "," && before != "u" || !after.is_empty());
             let shown = redacted(&store);
             prop_assert!(!shown.contains(&secret), "{} becomes {}", store, shown);

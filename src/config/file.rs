@@ -1,6 +1,5 @@
-//! Reads the configuration file. The default one is checked for its owner and mode: its options may name shell commands,
-//! so anyone who can write to it could run commands as this user. A file that the user names is trusted, as `sh FILE`
-//! trusts one.
+//! Reads the config file. The default one is checked for its owner and mode. Its options may name shell commands, so
+//! anyone who can write to it could run commands as this user. A file that the user names is trusted, as in `sh FILE`.
 
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Read};
@@ -20,13 +19,13 @@ const LARGEST: u64 = 1 << 20;
 pub(super) enum Choice {
     /// `--config` or `BACKOFF_CONFIG` names it.
     Named,
-    /// It is at the default place, and may be missing.
+    /// It is in the default place, and may be missing.
     Default,
 }
 
-/// Returns the content of a file, or None if the default file is missing, or its directory cannot be searched; a
-/// missing file that the user named is an error. Follows symbolic links, which dotfile managers use. An error is the
-/// rest of a sentence, which the caller begins with the file's name.
+/// Returns the content of a file, or None if the default file is missing or its directory cannot be searched. A missing
+/// file that the user named is an error. Follows symbolic links, which dotfile managers use. An error completes a
+/// sentence that begins with the file's name.
 pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, String> {
     let file = match open(path) {
         Ok(file) => file,
@@ -35,7 +34,7 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, Strin
             return Err(format!("cannot be opened: {}", describe_error(&error)));
         }
     };
-    // Checks the descriptor, so that the file cannot be exchanged between check and use.
+    // Checks the descriptor, so that the file cannot be replaced between check and use.
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;
     if !metadata.is_file() {
         return Err("is not a regular file".to_owned());
@@ -58,9 +57,9 @@ fn unreadable(error: &Error) -> String {
     format!("cannot be read: {}", describe_error(error))
 }
 
-/// Returns true if `error`, of opening the default file, means that there is none: no file is there, or its directory
-/// cannot be searched, such as the home of another user (a service that inherited HOME). A file that is there but
-/// cannot be read is not missing: its metadata can be read.
+/// Returns true if `error`, from opening the default file, means that there is none. No file is there, or its directory
+/// cannot be searched, such as another user's home (a service that inherited HOME). A file that exists but cannot be
+/// read is not missing, because its metadata can be read.
 fn is_missing(path: &Path, error: &Error) -> bool {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => true,
@@ -69,7 +68,7 @@ fn is_missing(path: &Path, error: &Error) -> bool {
 }
 
 /// Returns an error if someone other than this user or root owns the default file, or if everyone can write to it. Its
-/// group may write to it, as users with umask 002 have a group of their own.
+/// group may write to it, because users with umask 002 have a group of their own.
 fn check_writers(metadata: &Metadata) -> Result<(), String> {
     let own = geteuid().as_raw();
     let owner = metadata.uid();

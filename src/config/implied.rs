@@ -1,4 +1,4 @@
-//! What options imply about others that no source sets, or only a lower one: the lowest layer.
+//! The lowest layer: what options imply about others that no source sets, or only a lower one.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::cli::values::duration;
 /// The default of `--max-delay`.
 const DEFAULT_CAP: Duration = Duration::from_secs(30);
 
-/// Adds the settings that follow from others. A text that cannot be read implies nothing, and is an error later.
+/// Adds the settings that follow from others. A text that cannot be parsed implies nothing, and is an error later.
 pub(super) fn add(settings: &mut Settings) {
     for limit in ["deadline", "stop-after"] {
         if !length(settings, limit).is_zero() {
@@ -20,13 +20,13 @@ pub(super) fn add(settings: &mut Settings) {
         settings.imply_default("attempts", "unlimited", "until");
     }
     if settings.text("until") == Some("failure") {
-        // Successes are repeated at once, as nothing needs to recover.
+        // Successes are repeated at once, because nothing has to recover.
         settings.imply_default("base", "0", "until");
         settings.imply_default("growth", "constant", "until");
         settings.imply_default("jitter", "none", "until");
     }
     settings.imply("jitter", "none", "delays");
-    // Otherwise the growth that the user sets would have no effect.
+    // Otherwise a growth that the user sets would have no effect.
     if grows_by_itself(settings.text("jitter")) {
         settings.imply("jitter", "full", "growth");
     }
@@ -37,7 +37,7 @@ pub(super) fn add(settings: &mut Settings) {
         .text("jitter")
         .map(|text| text.starts_with("slotted"));
     if is_slotted == Some(true) {
-        // It has a ceiling of its own.
+        // It has its own ceiling.
         settings.imply_default("max-delay", "unlimited", "jitter");
     }
     raise_cap(settings);
@@ -48,8 +48,8 @@ fn grows_by_itself(jitter: Option<&str>) -> bool {
     jitter.is_none_or(|text| text == "decorrelated" || text.starts_with("slotted"))
 }
 
-/// Drops a wait before the first attempt that a limit of a higher source leaves no time for; if both waits are too long
-/// together, first the random one.
+/// Drops a wait before the first attempt if a limit from a higher source leaves no time for it. If both waits together
+/// are too long, drops the random one first.
 fn drop_waits(settings: &mut Settings, limit: &str) {
     for wait in ["splay", "initial-delay"] {
         let waits = length(settings, "splay").saturating_add(length(settings, "initial-delay"));
@@ -59,7 +59,7 @@ fn drop_waits(settings: &mut Settings, limit: &str) {
     }
 }
 
-/// Raises the cap to the longest wait that an option of a higher source sets, so that `--base 10m` waits ten minutes.
+/// Raises the cap to the longest wait that an option from a higher source sets, so that `--base 10m` waits ten minutes.
 fn raise_cap(settings: &mut Settings) {
     let cap = match settings.text("max-delay") {
         Some(text) => duration(text).unwrap_or(Duration::MAX),
@@ -81,7 +81,7 @@ fn raise_cap(settings: &mut Settings) {
     }
 }
 
-/// Returns the length of time that an option sets; 0 if it sets none.
+/// Returns the length of time that an option sets, 0 if it sets none.
 fn length(settings: &Settings, long: &str) -> Duration {
     let text = settings.text(long).unwrap_or("0");
     duration(text).unwrap_or_default()

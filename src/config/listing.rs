@@ -5,7 +5,6 @@ use super::toml_file::Policy;
 use crate::cli::declared::Declared;
 use crate::text::printable;
 
-/// Returns the output of `--list-policies`.
 pub(crate) fn policies(config: &Config, declared: &[Declared]) -> Result<String, String> {
     let policies = config.all_policies(declared)?;
     Ok(policies.iter().map(listed_policy).collect())

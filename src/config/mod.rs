@@ -1,6 +1,6 @@
-//! What all sources set: the command line over variables over the policy over `[defaults]` of the configuration file
-//! over what options imply. Each source is a layer of texts by the names of options; merged, they are parsed as words
-//! of a command line.
+//! What all sources set. The command line overrides variables, then come the policy, `[defaults]` of the config file,
+//! and last what options imply. Each source is a layer of texts by option name. Once merged, they are parsed like the
+//! words of a command line.
 
 mod file;
 mod implied;
@@ -25,7 +25,7 @@ pub(crate) struct Merged {
     pub(crate) declared: Vec<Declared>,
 }
 
-/// Merges all sources. An error names the place of what is wrong: an option, a variable, or file, table and key.
+/// Merges all sources. An error names the place of the mistake: an option, a variable, or file, table and key.
 pub(crate) fn merge(line: CommandLine, variables: &Variables) -> Result<Merged, String> {
     let declared = line.declared;
     let mut of_user = Settings::default();

@@ -1,5 +1,4 @@
-//! Policies (`--policy`), built-in and user-defined, and the configuration file, which may define some and set
-//! defaults.
+//! Policies (`--policy`), built-in and user-defined, and the config file, which may define some and set defaults.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,20 +10,19 @@ use crate::cli::declared::Declared;
 use crate::process::sys::environment::config_home;
 use crate::text::{printable, tip};
 
-/// Contents of the configuration file.
+/// Contents of the config file.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    /// The file's path; None without a file.
+    /// The file's path, None without a file.
     pub(crate) path: Option<PathBuf>,
-    /// The line of `-vv` about the file: its name, or `none`, and why.
+    /// The `-vv` line about the file: its name, or `none` and why.
     pub(crate) line: String,
-    /// Settings of `[defaults]`.
     pub(super) defaults: Settings,
     policies: Vec<Policy>,
 }
 
 impl Config {
-    /// Loads the file that `--config` or its variable names, or else the default file if it exists; the name `none`
+    /// Loads the file that `--config` or its variable names, or else the default file if it exists. The name `none`
     /// loads no file. The whole file is checked, so that a mistake shows before its policy is first used.
     pub(super) fn load(settings: &Settings, declared: &[Declared]) -> Result<Config, String> {
         let mut config = Config::default();
@@ -67,7 +65,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the policies of the file, then the built-in ones whose names it does not use: a user may replace one.
+    /// Returns the policies of the file, then the built-in ones whose names it does not use, because a user may replace
+    /// one.
     pub(super) fn all_policies(&self, declared: &[Declared]) -> Result<Vec<Policy>, String> {
         let mut all = self.policies.clone();
         for policy in parse("", include_bytes!("policies.toml"), declared)?.policies {
@@ -78,7 +77,7 @@ impl Config {
         Ok(all)
     }
 
-    /// Returns an error if a text of `[defaults]` or of a policy cannot be read, used or not.
+    /// Returns an error if a text of `[defaults]` or of a policy, used or not, cannot be parsed.
     fn check(&self, declared: &[Declared]) -> Result<(), String> {
         self.defaults.options(declared)?;
         for policy in &self.policies {
@@ -87,8 +86,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the settings of the policy that `settings`, or else `[defaults]`, select; none if neither does. Returns
-    /// an error for an unknown name, with the known ones.
+    /// Returns the settings of the policy that `settings`, or else `[defaults]`, select. Empty if neither does. An
+    /// unknown name is an error that lists the known ones.
     pub(super) fn policy(
         &self,
         settings: &Settings,

@@ -11,17 +11,17 @@ use crate::cli::parse;
 use crate::cli::values;
 use crate::cli::wrong::{Wrong, shown_text};
 
-/// Names and values of the environment's `BACKOFF_*` variables.
+/// Names and values of the `BACKOFF_*` environment variables.
 pub(crate) type Variables = [(OsString, OsString)];
 
-/// Who set an option, from the lowest to the highest precedence.
+/// Who set an option, from lowest to highest precedence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Another option, with this name.
     Implied(String),
     /// `[defaults]` of this file.
     Defaults(Rc<str>),
-    /// A policy; the file is empty if it is built in.
+    /// A policy. The file is empty if it is built in.
     Policy {
         name: Rc<str>,
         file: Rc<str>,
@@ -33,19 +33,19 @@ pub(crate) enum Source {
 /// What one source says about an option.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
-    /// Several of a repeatable option; of a switch one such as `1` or `true`.
+    /// Several for a repeatable option. For a switch, one such as `1` or `true`.
     texts: Vec<OsString>,
     pub(crate) source: Source,
-    /// The option that was written: `every`, which stands for three.
+    /// The option as written, such as `every`, which stands for three.
     written: String,
 }
 
-/// Settings by the names of their options, one for each.
+/// Settings by option name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings(BTreeMap<String, Setting>);
 
 impl Setting {
-    /// Returns the texts for messages, without secrets. Not escaped, as the printer of the message does that.
+    /// Returns the texts for messages, without secrets. Not escaped, because the printer of the message does that.
     pub(crate) fn shown(&self) -> String {
         let texts = self.texts.iter();
         let shown: Vec<String> = texts
@@ -54,12 +54,12 @@ impl Setting {
         shown.join(", ")
     }
 
-    /// Returns the text; the last one of several.
+    /// Returns the text, or the last one of several.
     pub(super) fn last_text(&self) -> &OsStr {
         self.texts.last().map(|text| &**text).unwrap_or_default()
     }
 
-    /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy wait`,
+    /// Returns the name of the source, with which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy wait`,
     /// `policy slow in /etc/backoff.toml`.
     pub(crate) fn source_name(&self) -> String {
         match &self.source {
@@ -87,7 +87,7 @@ impl Setting {
     }
 }
 
-/// Formats as the user would write it, without secrets: `--base 5s`, `BACKOFF_BASE=5s` or `--every 1s from policy wait`.
+/// Formats as the user would write it, without secrets: `--base 5s`, `BACKOFF_BASE=5s`, `--every 1s from policy wait`.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source = self.source_name();
@@ -101,7 +101,7 @@ impl fmt::Display for Setting {
 }
 
 impl Settings {
-    /// Returns what is typed.
+    /// Returns what is typed on the command line.
     pub(super) fn typed(given: &[(String, Vec<OsString>)]) -> Settings {
         let mut settings = Settings::default();
         for (long, texts) in given {
@@ -110,7 +110,7 @@ impl Settings {
         settings
     }
 
-    /// Returns what variables set. One that is empty is unset, as scripts clear variables that way.
+    /// Returns what variables set. An empty one is unset, because scripts clear variables that way.
     pub(super) fn of_variables(variables: &Variables, declared: &[Declared]) -> Settings {
         let mut settings = Settings::default();
         for (name, text) in variables {
@@ -152,7 +152,7 @@ impl Settings {
         self.0.extend(higher.0);
     }
 
-    /// Replaces `--every` by the three settings that it stands for, unless the source sets one of them itself.
+    /// Replaces `--every` with the three settings that it stands for, except those that the source sets itself.
     fn with_every_written_out(mut self) -> Settings {
         let Some(every) = self.0.remove("every") else {
             return self;
@@ -171,7 +171,7 @@ impl Settings {
         self
     }
 
-    /// Sets an option as another one implies it, if that has a higher source than the option, or only the default.
+    /// Sets an option to what another implies, if that has a higher source or the option only has its default.
     pub(super) fn imply(&mut self, long: &str, text: &str, by: &str) {
         let Some(implying) = self.0.get(by) else {
             return;
@@ -187,14 +187,14 @@ impl Settings {
         }
     }
 
-    /// Sets an option that no source sets as another one implies it.
+    /// Sets an option to what another implies, if no source sets it.
     pub(super) fn imply_default(&mut self, long: &str, text: &str, by: &str) {
         if !self.has(long) {
             self.imply(long, text, by);
         }
     }
 
-    /// Returns the text of an option that is set; the last one of several.
+    /// Returns the text of an option that is set, or the last one of several.
     pub(super) fn text(&self, long: &str) -> Option<&str> {
         self.0.get(long)?.last_text().to_str()
     }
@@ -207,18 +207,17 @@ impl Settings {
         self.0.get(long)
     }
 
-    /// Returns true if a source sets the option.
     pub(crate) fn has(&self, long: &str) -> bool {
         self.0.contains_key(long)
     }
 
-    /// Returns the setting of an option that is typed, and in effect.
+    /// Returns the setting of an option that is typed and in effect.
     pub(crate) fn typed_setting(&self, long: &str) -> Option<&Setting> {
         self.find(long)
             .filter(|setting| setting.source == Source::Flag)
     }
 
-    /// Returns true if only the command line says something, and nothing follows from it, so that its values hold.
+    /// Returns true if all settings are from the command line and imply nothing. Its parsed values then hold.
     pub(super) fn are_as_typed(&self) -> bool {
         let mut settings = self.iter();
         settings.all(|(long, setting)| setting.source == Source::Flag && setting.written == long)
@@ -229,7 +228,7 @@ impl Settings {
         parse::options(&self.words(declared)?).map_err(|wrong| self.error(wrong))
     }
 
-    /// Returns the words by which a command line says the same.
+    /// Returns the words with which a command line says the same.
     pub(super) fn words(&self, declared: &[Declared]) -> Result<Vec<OsString>, String> {
         let mut words = Vec::new();
         for option in declared {
@@ -240,7 +239,7 @@ impl Settings {
         Ok(words)
     }
 
-    /// Returns the line about wrong words, with the place of the setting that they are from.
+    /// Returns the message about wrong words, with the place of their setting.
     pub(super) fn error(&self, wrong: Wrong) -> String {
         match wrong.long.and_then(|long| self.find(&long)) {
             Some(setting) => format!("{}: {}", setting.place(), wrong.problem),
@@ -248,7 +247,7 @@ impl Settings {
         }
     }
 
-    /// Returns the line of `-vv` about an option, such as `base = 2s (policy slow in /etc/backoff.toml)`; None for an
+    /// Returns the `-vv` line about an option, such as `base = 2s (policy slow in /etc/backoff.toml)`. None for an
     /// option that is not set and has no default.
     pub(crate) fn line(&self, option: &Declared) -> Option<String> {
         let long = &option.long;

@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cli::parse::{Task, parse};
 
-/// Asserts that a configuration file with this text, valid or not, leads to one printable line about an error, or to
-/// none.
+/// Asserts that a config file with this text, valid or not, leads to at most one printable line about an error.
 fn check(text: &[u8]) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text).unwrap();
@@ -28,7 +27,7 @@ fn check(text: &[u8]) {
     }
 }
 
-/// Generates files of lines, most of which are valid by themselves.
+/// Generates files of lines, most of which are valid on their own.
 fn file() -> impl Strategy<Value = String> {
     let lines = prop::sample::select(vec![
         "[defaults]",

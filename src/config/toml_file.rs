@@ -1,4 +1,4 @@
-//! The language of the configuration file, and of the built-in policies: TOML with a table `[defaults]` and tables
+//! The language of the config file and of the built-in policies: TOML with a table `[defaults]` and tables
 //! `[policy.NAME]`. A value becomes the text that a flag would take.
 
 use std::collections::BTreeMap;
@@ -31,20 +31,19 @@ pub(crate) struct Policy {
     pub(crate) name: Rc<str>,
     /// The purpose of a built-in policy.
     pub(crate) about: Option<String>,
-    /// The file's name; empty for a built-in policy.
+    /// The file's name, empty for a built-in policy.
     pub(crate) file: Rc<str>,
     pub(crate) settings: Settings,
 }
 
 /// What a file sets.
 pub(super) struct ParsedFile {
-    /// Settings of `[defaults]`.
     pub(super) defaults: Settings,
     pub(super) policies: Vec<Policy>,
 }
 
-/// Parses a file, or the built-in policies, whose name `file` is empty. An error is one of the syntax, with the line, or
-/// a key or type of a value that is not accepted, with its table. The texts are not read here.
+/// Parses a file, or the built-in policies, whose name `file` is empty. An error is in the syntax (with the line), or a
+/// key or type of value that is not accepted (with its table). The texts are not parsed here.
 pub(super) fn parse(file: &str, bytes: &[u8], declared: &[Declared]) -> Result<ParsedFile, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| format!("{file}: is not UTF-8"))?;
     let tables: Tables = toml::from_str(text).map_err(|error| {
@@ -81,7 +80,7 @@ fn policy(
 ) -> Result<Policy, String> {
     check_name(file, &name)?;
     let name: Rc<str> = name.into();
-    // Only a built-in policy has this key, which is no option.
+    // Only a built-in policy has this key, which is not an option.
     let about = file.is_empty().then(|| table.remove("about")).flatten();
     let source = Source::Policy {
         name: Rc::clone(&name),
@@ -95,7 +94,7 @@ fn policy(
     })
 }
 
-/// Returns an error for a name that could not stand in messages and in the first column of a list.
+/// Returns an error for a name that does not fit in messages and in the first column of a list.
 fn check_name(file: &str, name: &str) -> Result<(), String> {
     let is_of_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     if !name.is_empty() && name.chars().all(is_of_name) {
@@ -106,7 +105,6 @@ fn check_name(file: &str, name: &str) -> Result<(), String> {
     ))
 }
 
-/// A table of options.
 struct OptionTable<'d> {
     source: Source,
     declared: &'d [Declared],
@@ -136,8 +134,8 @@ impl OptionTable<'_> {
         format!("{file}: {table} {key:?} {problem}")
     }
 
-    /// Returns the option of a key, or an error if a file or a policy cannot set it. For a misspelled key, or one of
-    /// another tool, the error suggests our option.
+    /// Returns the option of a key, or an error if a file or a policy cannot set it. The error suggests our option for
+    /// a misspelled key or one of another tool.
     fn option(&self, key: &str) -> Result<&Declared, String> {
         let Some(option) = find(self.declared, key) else {
             let settable = self.declared.iter().filter(|option| option.is_setting());
@@ -153,8 +151,8 @@ impl OptionTable<'_> {
         Ok(option)
     }
 
-    /// Returns a value's texts. In an array, elements are texts of their own if the option may be repeated, and one text
-    /// with commas if the option takes a list.
+    /// Returns a value's texts. The elements of an array are separate texts if the option may be repeated, and one text
+    /// with commas if it takes a list.
     fn texts(&self, option: &Declared, key: &str, value: Value) -> Result<Vec<OsString>, String> {
         let given = match &value {
             Value::Array(values) if values.is_empty() => "array without elements",
@@ -183,8 +181,8 @@ impl OptionTable<'_> {
     }
 }
 
-/// Returns a value as the text that a flag or a variable would take (`true`, `30`, `1.5s`), or None if the option takes
-/// no value of this type, such as a number for a switch.
+/// Returns a value as the text that a flag or a variable would take (`true`, `30`, `1.5s`). None if the option takes no
+/// value of this type, such as a number for a switch.
 fn text_of_flag(value: &Value, takes: Takes) -> Option<String> {
     match (value, takes) {
         (Value::Boolean(on), Takes::Nothing | Takes::Count | Takes::Optional | Takes::One) => {

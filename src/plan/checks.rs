@@ -1,12 +1,12 @@
-//! Options that contradict each other, or have no effect. Most are errors on the command line only: who types an option
-//! expects an effect, while a variable or a file may mean other runs.
+//! Options that contradict each other, or have no effect. Most are errors only on the command line. Whoever types an
+//! option expects an effect, but a variable or a file may be meant for other runs.
 
 use crate::cli::options::{Options, YesNo};
 use crate::config::settings::{Setting, Settings, Source};
 use crate::policy::delay::Jitter;
 use crate::policy::session::Until;
 
-/// Options that need one of others, from any source, and how messages name these.
+/// Options that need one of some others, from any source, and how messages name those.
 struct Needs {
     options: &'static [&'static str],
     one_of: &'static [&'static str],
@@ -65,8 +65,8 @@ pub(super) fn check(settings: &Settings, options: &Options) -> Result<(), String
         .try_for_each(|needs| check_needs(settings, needs))
 }
 
-/// Returns an error if a variable or the file turns a failure into a success, so that backoff would exit with 0
-/// although the command failed: they may be forgotten.
+/// Returns an error if a variable or the file turns a failure into a success. backoff would exit with 0 although the
+/// command failed, and such a setting may be forgotten.
 fn check_successes(settings: &Settings, options: &Options) -> Result<(), String> {
     for (long, is_success) in [
         ("until", options.rules.until == Until::Failure),
@@ -106,7 +106,7 @@ fn check_waits(settings: &Settings, options: &Options) -> Result<(), String> {
         && grows
     {
         return Err(format!(
-            "{jitter} cannot go with {growth}: this jitter grows by itself"
+            "{jitter} cannot be used with {growth}: this jitter grows by itself"
         ));
     }
     Ok(())
@@ -135,7 +135,7 @@ fn check_start(settings: &Settings, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error for options on repeated successes that contradict each other. `--idempotent no` holds against any
+/// Returns an error for options about repeated successes that contradict each other. `--idempotent no` counts from any
 /// source.
 fn check_repeats(settings: &Settings, options: &Options) -> Result<(), String> {
     let rules = &options.rules;
@@ -149,7 +149,7 @@ fn check_repeats(settings: &Settings, options: &Options) -> Result<(), String> {
         && rules.idempotent == YesNo::No
     {
         return Err(format!(
-            "{once} cannot go with {again}: a success would be carried out again"
+            "{once} cannot be used with {again}: a success would be repeated"
         ));
     }
     if let (Some(consecutive), Some(most)) = (consecutive, options.time.attempts)
@@ -161,7 +161,7 @@ fn check_repeats(settings: &Settings, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error if one of the options is typed while none of those that it needs is set by any source.
+/// Returns an error if one of the options is typed, but no source sets any of those that it needs.
 fn check_needs(settings: &Settings, needs: &Needs) -> Result<(), String> {
     let mut typed = needs
         .options

@@ -3,7 +3,6 @@
 use crate::cli::options::{GrowthName, Waits};
 use crate::policy::delay::{Delays, Growth, Jitter};
 
-/// Returns the waits: the base, its growth from wait to wait, the random part and the cap.
 pub(super) fn delays(waits: &Waits) -> Delays {
     Delays {
         base: waits.base.min(waits.max_delay),
@@ -18,7 +17,7 @@ pub(super) fn delays(waits: &Waits) -> Delays {
     }
 }
 
-/// Returns the growth. A list of waits takes its place, and some jitters ignore it.
+/// Returns the growth. A list of waits replaces it, and some jitters ignore it.
 fn growth(waits: &Waits) -> Growth {
     if let Some(list) = &waits.delays {
         return Growth::List(list.clone());

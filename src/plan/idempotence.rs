@@ -1,5 +1,5 @@
-//! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean. A request
-//! that is not idempotent, such as an order, must not be sent again after a failure that may have had an effect.
+//! Decides whether the command may run twice, by `--idempotent` or else by the words of the command. A request that is
+//! not idempotent, such as an order, must not be sent again after a failure that may have had an effect.
 
 use crate::cli::options::YesNo;
 use crate::config::Merged;
@@ -8,8 +8,8 @@ use crate::presets::requests::not_idempotent;
 use crate::presets::scripts::Surroundings;
 use crate::run::plan::NotIdempotent;
 
-/// Returns the reason why the command must not run twice; None if it may. `--idempotent` decides if it is given, as the
-/// user knows the command, or else the words of the command do. `words` are all of them, `command` tells which program
+/// Returns why the command must not run twice, None if it may. `--idempotent` decides if given, because the user knows
+/// the command. Otherwise the words of the command do. `words` are all of them, and `command` tells which program
 /// presets judge.
 pub(super) fn why_not_idempotent(
     merged: &Merged,
@@ -29,9 +29,9 @@ pub(super) fn why_not_idempotent(
     }
 }
 
-/// Returns the reason that the words of the command show: a request that sends data or may do so (`curl -d`), as each
-/// may be an order. Only if a preset of `--for` judges its client: the preset alone knows which failures had no effect,
-/// and without it, nearly every retry would be forbidden.
+/// Returns the reason that the words of the command show: a request that sends data or may do so (`curl -d`), because
+/// it may be an order. Only if a preset of `--for` judges its client. Only the preset knows which failures had no
+/// effect, and without it, nearly every retry would be forbidden.
 fn shown_by_words(
     words: &[&str],
     command: &WrappedCommand<'_>,

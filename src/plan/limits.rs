@@ -12,13 +12,13 @@ use crate::policy::session::Limits;
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, SharedBudget};
 
-/// Returns a limit; None if it is not given, or 0, which means no limit, as in `timeout(1)`.
+/// Returns a limit, None if it is not given or 0, which means no limit as in `timeout(1)`.
 fn unless_zero(limit: Option<Duration>) -> Option<Duration> {
     limit.filter(|limit| !limit.is_zero())
 }
 
-/// Returns the limits on an attempt, and how one that exceeds them is ended. `--timeout` is left out (None), as it may be
-/// another for each attempt.
+/// Returns the limits on an attempt, and how to end one that exceeds them. `--timeout` is left out (None), because each
+/// attempt may have another.
 pub(super) fn attempt_limits(settings: &Settings, time: &Time) -> AttemptLimits {
     let kill_after = unless_zero(Some(time.kill_after));
     AttemptLimits {
@@ -27,13 +27,13 @@ pub(super) fn attempt_limits(settings: &Settings, time: &Time) -> AttemptLimits 
         signal: time.signal,
         // A signal that the user names must reach the command, even if backoff's caller ignores it (`trap '' INT`).
         never_ignored: settings.find("signal").map(|_| time.signal),
-        // None unless the user sets `--kill-after`: its default is for timeouts only.
+        // None unless the user sets `--kill-after`, because its default is for timeouts only.
         kill_interrupted_after: kill_after.filter(|_| settings.has("kill-after")),
         kill_after,
     }
 }
 
-/// Returns the limits of a run, whose command may run twice or not, and leave its retries to an outer run.
+/// Returns the limits of a run. `leave_to_outer` leaves its retries to an outer run.
 pub(super) fn limits(merged: &Merged, idempotent: bool, leave_to_outer: bool) -> Limits {
     let Options {
         time, rules, waits, ..
@@ -53,24 +53,23 @@ pub(super) fn limits(merged: &Merged, idempotent: bool, leave_to_outer: bool) ->
     }
 }
 
-/// Returns true if the wait that a server asks for (`Retry-After`) gets no random part. Many runs may get the same one,
-/// and a random part spreads them. A policy without jitter is meant for the policy's own waits: the random part is
-/// dropped only if the user types both options, `--retry-after` and `--jitter none` (or `--every`, which implies it).
+/// Returns true if the wait that a server asks for (`Retry-After`) gets no random part. Many runs may get the same
+/// wait, and a random part spreads them. A policy without jitter is about its own waits, so the random part is dropped
+/// only if the user types both `--retry-after` and `--jitter none` (or `--every`, which implies it).
 fn asked_is_exact(settings: &Settings, jitter: Jitter) -> bool {
     let is_typed = |long| settings.find(long).map(|setting| &setting.source) == Some(&Source::Flag);
     jitter == Jitter::None && is_typed("jitter") && is_typed("retry-after")
 }
 
-/// Returns the budget of `--budget`. `outer` is the `place` (name and store) of the budget that has counted the attempt
-/// of the outer run, None without one: if it is this budget, the first attempt is the same call, and is not counted
-/// again.
+/// Returns the budget of `--budget`. `outer` is the `place` (name and store) of the budget that counted the outer run's
+/// attempt, if any. If it is this budget, the first attempt is the same call, and is not counted again.
 pub(super) fn budget(
     budgets: &Budgets,
     store: &Store,
     outer: Option<&str>,
 ) -> Option<SharedBudget> {
     let name = budgets.budget.clone()?;
-    // By this, nested runs recognize the same budget.
+    // Nested runs recognize the same budget by this.
     let place = format!("{name:?} in {}", store.location());
     Some(SharedBudget {
         name,
@@ -85,8 +84,8 @@ pub(super) fn budget(
     })
 }
 
-/// Returns the store of the budget. Its files (certificates, a key) are read now, so that a faulty one is an error at
-/// the start.
+/// Returns the store of the budget. Reads its files (certificates, a key) now, so that a faulty one is an error at the
+/// start.
 pub(super) fn store(settings: &Settings, budgets: &Budgets) -> Result<Store, String> {
     let home = || Store::Directory(environment::state_home());
     let mut store = budgets.store.clone().unwrap_or_else(home);

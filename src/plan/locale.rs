@@ -1,8 +1,8 @@
-//! The language of the command's messages: presets expect English.
+//! The language of the command's messages. Presets expect English.
 
 use crate::presets::scripts::Surroundings;
 
-/// Returns true if the locale asks for another language than English, unless the words of the command set another
+/// Returns true if the locale asks for a language other than English, unless the words of the command set another
 /// locale (`env LC_ALL=C.UTF-8 ...`).
 pub(super) fn may_be_translated(words: &[&str], surroundings: &dyn Surroundings) -> bool {
     if words.iter().any(|word| word.contains("LC_ALL=")) {

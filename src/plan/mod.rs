@@ -1,5 +1,5 @@
-//! Builds a run from the values of all sources: checks across options, and puts them together. All usage errors are
-//! found before anything starts: a run at night must not end at its first retry because of a typo.
+//! Builds a run from the values of all sources: checks options against each other, and puts them together. All usage
+//! errors are found before anything starts, so that a run at night does not fail at its first retry over a typo.
 
 mod checks;
 mod delays;
@@ -23,14 +23,13 @@ use crate::presets::program::WrappedCommand;
 use crate::presets::scripts::Surroundings;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions, Plan, SharedBudget};
 
-/// A plan, and the store of its budget.
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     pub(crate) store: Store,
 }
 
 /// Returns the plan of a run, or the first contradiction of its options. `variables` are those of backoff, which tell
-/// about outer runs, `surroundings` what the command will find, for a judgement of its words.
+/// about outer runs. `surroundings` are what the command will find, to judge its words.
 pub(crate) fn plan(
     merged: &Merged,
     command: Vec<OsString>,
@@ -39,7 +38,7 @@ pub(crate) fn plan(
 ) -> Result<Planned, String> {
     let options = &merged.options;
     checks::check(&merged.settings, options)?;
-    // Only for judgements of the command, so that bytes that are not UTF-8 may be lost.
+    // Only used to judge the command, so bytes that are not UTF-8 may be lost.
     let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
     let wrapped = WrappedCommand::new(&words, options.rules.presets());
@@ -73,7 +72,6 @@ struct Judged {
     remarks: Remarks,
 }
 
-/// Puts the parts of a plan together.
 fn assemble(merged: &Merged, command: Vec<OsString>, judged: Judged) -> Plan {
     let Merged {
         settings, options, ..
@@ -107,8 +105,8 @@ fn assemble(merged: &Merged, command: Vec<OsString>, judged: Judged) -> Plan {
     }
 }
 
-/// Returns the warnings and remarks about settings that are valid, but may not be meant, to be printed when the run
-/// begins or its first attempt fails.
+/// Returns warnings and remarks about valid settings that may not be intended, to print when the run begins or its
+/// first attempt fails.
 fn find_remarks(
     merged: &Merged,
     variables: &Variables,

@@ -12,8 +12,8 @@ use crate::process::sys::stdio;
 use crate::run::plan::{Format, OutputOptions, Progress};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 
-/// Returns the options on the command's standard streams, from which the run later decides what it has to read itself.
-/// `rules` tell what is searched for.
+/// Returns the options for the command's standard streams, from which the run later decides what it has to read itself.
+/// `rules` tell what to search for.
 pub(super) fn streams(options: &Options, rules: &Rules) -> StreamOptions {
     let Options {
         streams,
@@ -45,13 +45,13 @@ pub(super) fn streams(options: &Options, rules: &Rules) -> StreamOptions {
         reads_waits: options.waits.retry_after.is_some(),
         has_retry_if: options.rules.retry_if.is_some(),
         has_success_if: options.rules.success_if.is_some(),
-        // Without hooks, the output is not needed, and not kept.
+        // Without hooks, the output is neither needed nor kept.
         has_hook_output: hooks.hook_output && has_hooks,
         has_idle_timeout: time.idle_timeout.is_some_and(|idle| !idle.is_zero()),
     }
 }
 
-/// Returns which outputs rules and predicates examine, by `--match-on`. The other one can go straight to its reader.
+/// Returns which outputs rules and predicates examine (`--match-on`). The other one can go straight to its reader.
 fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     PerChannel {
         stdout: matches!(match_on, MatchOn::Stdout | MatchOn::Both),
@@ -59,12 +59,12 @@ fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     }
 }
 
-/// Returns the options on backoff's own messages. The verbosity is above 0 for `-v`, and below 0 for `-q`.
+/// Returns the options for backoff's own messages. The verbosity is above 0 for `-v`, and below 0 for `-q`.
 pub(super) fn output(output: &Output) -> OutputOptions {
     let log_file = file(output.log_file.as_deref());
-    // More than `-qq` means no more.
+    // More than `-qq` changes nothing.
     let quiet = output.quiet.min(2);
-    // Machine-readable output stays free of the countdown.
+    // Machine-readable output has no countdown.
     let has_countdown = quiet == 0 && (output.log_format == Format::Text || log_file.is_some());
     let progress = match output.progress {
         Countdown::Auto => Some(Progress::Auto),
@@ -87,7 +87,7 @@ pub(super) fn output(output: &Output) -> OutputOptions {
     }
 }
 
-/// Returns the file that an option names. `-` is standard output, by the name under which it can be opened like a file.
+/// Returns the file that an option names. `-` is standard output, by a name that can be opened like a file.
 fn file(path: Option<&Path>) -> Option<PathBuf> {
     match path {
         Some(path) if path == Path::new("-") => Some("/dev/stdout".into()),
@@ -95,8 +95,8 @@ fn file(path: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// Returns the exit statuses that options set in place of the command's own: of an exhausted run, of one that succeeded
-/// only after a retry, and the codes of the command that become 0.
+/// Returns the exit statuses that options set in place of the command's own: for an exhausted run, for one that
+/// succeeded only after a retry, and the command's codes that become 0.
 pub(super) fn overrides(options: &Options) -> Overrides {
     let success = options.rules.success_exit.iter();
     Overrides {

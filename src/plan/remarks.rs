@@ -1,5 +1,5 @@
 //! Remarks about valid settings that may not be intended. Each check is a function with its text, and returns None if
-//! there is nothing to remark.
+//! there is nothing to say.
 
 use std::ffi::OsStr;
 
@@ -16,7 +16,7 @@ use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
 use crate::text::similar;
 
-/// Returns the remarks to print after a failed first attempt: before it, they would trouble a user whose command
+/// Returns the remarks to print after a failed first attempt. Any earlier, they would bother a user whose command
 /// succeeds. `command` is the program that presets judge.
 pub(super) fn on_failure(settings: &Settings, command: &WrappedCommand<'_>) -> Vec<String> {
     let remarks = [
@@ -27,8 +27,8 @@ pub(super) fn on_failure(settings: &Settings, command: &WrappedCommand<'_>) -> V
     remarks.into_iter().flatten().collect()
 }
 
-/// Explains `-r 3`, which other tools read as three retries, while it is a pattern here. None for a text that is no
-/// number up to 99: a larger one, such as 503, is meant as a pattern.
+/// Explains `-r 3`, which other tools read as three retries, but which is a pattern here. None unless the text is a
+/// number up to 99, because a larger one such as 503 is meant as a pattern.
 fn number_as_pattern(settings: &Settings) -> Option<String> {
     let setting = settings.find("retry-match")?;
     let text = setting.shown();
@@ -36,14 +36,14 @@ fn number_as_pattern(settings: &Settings) -> Option<String> {
     let retries: u8 = text.parse().ok().filter(|_| is_number)?;
     let looks = format!("{setting} looks for a pattern in the output");
     Some(format!(
-        // `-n` counts the first attempt, too.
+        // `-n` also counts the first attempt.
         "{looks}; to retry {retries} times, use -n {}",
         retries + 1
     ))
 }
 
-/// Returns a remark if `--for auto` adds no rules, as the program has no preset: then the user may take the command for
-/// judged although it is not.
+/// Returns a remark if `--for auto` adds no rules because the program has no preset. Otherwise the user might think
+/// that the command is judged.
 fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
     if !command.presets.contains(&PresetName::Auto) || for_program(program).is_some() {
@@ -57,7 +57,7 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
 /// Warnings and remarks about valid settings.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
-    /// Printed in any case.
+    /// Always printed.
     pub(super) warnings: Vec<String>,
     /// Printed with `-v`.
     pub(super) remarks: Vec<String>,
@@ -66,9 +66,9 @@ pub(super) struct Remarks {
 }
 
 impl Remarks {
-    /// Returns warnings about unknown variables `BACKOFF_...` that are probably typos, or have another tool's name of an
-    /// option: a setting that is silently ignored would show only when it is needed. Other variables may be another
-    /// program's. Inner runs inherit the variables, and only the outermost run warns, unless there is `-v`.
+    /// Returns warnings about unknown `BACKOFF_...` variables that are probably typos, or have another tool's name for
+    /// an option. A setting that is silently ignored would only show when it is needed. Other variables may be another
+    /// program's. Nested runs inherit the variables, so only the outermost run warns, unless `-v` is given.
     pub(super) fn on_variables(
         variables: &Variables,
         declared: &[Declared],
@@ -93,8 +93,8 @@ impl Remarks {
         remarks
     }
 
-    /// Adds, with `-v`, the reason why the command must not run twice, if it was found in the words of the command:
-    /// then the user has not asked for it. `why_not` is None if the command may run twice.
+    /// With `-v`, adds the reason why the command must not run twice, if the words of the command show it. In that case
+    /// the user did not ask for it. `why_not` is None if the command may run twice.
     pub(super) fn add_not_idempotent(
         &mut self,
         output: &OutputOptions,
@@ -110,25 +110,25 @@ impl Remarks {
     }
 }
 
-/// Returns true for the variable of an option, and for those that an outer run sets. Without an outer run, those are
-/// unknown, too, as a user who sets one takes it for an option.
+/// Returns true for the variable of an option, and for those that an outer run sets. Without an outer run, the latter
+/// are also unknown, because a user who sets one takes it for an option.
 fn is_known(variables: &Variables, declared: &[Declared], name: &OsStr) -> bool {
-    // Outer runs set their variables only along with this one.
+    // Outer runs set their variables only together with this one.
     let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
     let is_set_by_outer = is_within && SET_BY_BACKOFF.iter().any(|known| name == *known);
     let is_variable_of = |option: &Declared| option.has_variable() && *name == *option.variable();
     is_set_by_outer || declared.iter().any(is_variable_of)
 }
 
-/// Returns a tip for a variable that is certainly meant for backoff: with another tool's name of an option, or one typo
-/// away from a known name. None for any other. `key` is its name without `BACKOFF_`.
+/// Returns a tip for a variable that is certainly meant for backoff, because it has another tool's name for an option
+/// or is one typo away from a known name. None for any other. `key` is its name without `BACKOFF_`.
 fn tip_for_variable(declared: &[Declared], key: &str) -> Option<String> {
     if let Some(tip) = tips::tip_for_variable(key) {
         return Some(tip);
     }
     let long = similar(key, declared.iter().map(|option| &*option.long))?;
     let option = declared.iter().find(|option| option.long == long)?;
-    // An option that prints something in place of a run has no variable.
+    // An option that prints something instead of a run has no variable.
     if !option.has_variable() {
         return Some(format!("give --{long} on the command line"));
     }
@@ -154,8 +154,8 @@ pub(super) fn settings_and_rules(merged: &Merged, command: &WrappedCommand<'_>) 
     lines
 }
 
-/// Returns a remark about `curl -s` without `-S`, which prints no error message: in that, the preset finds the HTTP
-/// status. Only if the preset judges the command.
+/// Returns a remark about `curl -s` without `-S`, which prints no error message. The preset needs the HTTP status in
+/// it. Only if the preset judges the command.
 fn hidden_status(command: &WrappedCommand<'_>) -> Option<String> {
     let hides = command.is_judged("curl") && clients::hides_errors(&command.wrapped);
     if !hides {

@@ -1,4 +1,4 @@
-//! Rules about failures, from options and presets: is a failure transient, so that it may be retried?
+//! Rules about failures, from options and presets. They tell which failures are transient and may be retried.
 
 use std::rc::Rc;
 
@@ -17,17 +17,17 @@ use crate::search::watch::WatchList;
 /// The exit status of backoff's own errors: usage errors, and rare ones such as a failed fork.
 const FAULT_CODE: u8 = 125;
 
-/// Rules about failures, and the patterns of the user among them.
+/// Rules about failures, and the user's patterns among them.
 pub(super) struct Rules {
     pub(super) classifier: Classifier,
     pub(super) watch_list: Rc<WatchList>,
 }
 
-/// Builds the rules of all options and presets. `words` are those of the command, `command` is the program that presets
-/// judge.
+/// Builds the rules of all options and presets. `words` are those of the command, and `command` is the program that
+/// presets judge.
 pub(super) fn rules(options: &Options, words: &[&str], command: &WrappedCommand<'_>) -> Rules {
     let given = &options.rules;
-    // Patterns precede codes, as they outrank presets, and give the text that matched for messages.
+    // Patterns precede codes, because they override presets and give messages the text that matched.
     let mut rules = match_rules("--stop-match", RuleKind::Stop, &given.stop_match);
     rules.extend(match_rules(
         "--retry-match",
@@ -57,7 +57,7 @@ pub(super) fn rules(options: &Options, words: &[&str], command: &WrappedCommand<
     }
 }
 
-/// Returns the rules of an option such as `--retry-match`, one for each pattern. `kind` tells if a match makes a
+/// Returns the rules of an option such as `--retry-match`, one for each pattern. `kind` tells whether a match makes a
 /// failure permanent or transient.
 fn match_rules(option: &str, kind: RuleKind, patterns: &[Pattern]) -> Vec<Rule> {
     let rules = patterns.iter().map(|pattern| Rule {
@@ -71,8 +71,8 @@ fn match_rules(option: &str, kind: RuleKind, patterns: &[Pattern]) -> Vec<Rule> 
     rules.collect()
 }
 
-/// Returns the rule of an option such as `--retry-exit`, for all its exit codes. `kind` tells if they make a failure
-/// permanent or transient.
+/// Returns the rule of an option such as `--retry-exit`, for all its exit codes. `kind` tells whether they make a
+/// failure permanent or transient.
 fn exit_rule(option: &str, kind: RuleKind, codes: CodeSet) -> Rule {
     Rule {
         kind,
@@ -84,14 +84,14 @@ fn exit_rule(option: &str, kind: RuleKind, codes: CodeSet) -> Rule {
     }
 }
 
-/// Returns the codes of all texts of an option, or None if it is not given.
+/// Returns all codes of an option, or None if it is not given.
 fn united(codes: &[CodeSet]) -> Option<CodeSet> {
     codes.iter().copied().reduce(CodeSet::union)
 }
 
-/// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt. Its
-/// other faults, and a 125 of its command, have the same status, and count as one. Returns None if the command is no
-/// backoff, or if `--retry-exit` (`retry_exit`) names the status.
+/// Returns the rule that a usage error of a nested backoff is permanent, because it would be the same in each attempt.
+/// Its other faults, and a 125 of its command, have the same status and count as one. None if the command is not
+/// backoff, or if `--retry-exit` (`retry_exit`) lists the status.
 fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option<Rule> {
     // Spares most commands the search for the program behind wrappers.
     let mentions_backoff = words.iter().any(|word| word.contains("backoff"));
@@ -107,11 +107,11 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
         codes: Some(CodeSet::of(FAULT_CODE)),
         pattern: None,
         is_safe_to_repeat: false,
-        name: "125 of an inner backoff, as after a usage error".into(),
+        name: "125 of an inner backoff, such as a usage error".into(),
     })
 }
 
-/// Returns the rules of the presets that `--for` chooses for the command, to be read at the first failure. None without
+/// Returns the rules of the presets that `--for` selects for the command, to be read at the first failure. None without
 /// `--for`, or if `auto` knows no preset for the command's program.
 fn preset_rules(
     options: &Options,
@@ -139,15 +139,15 @@ fn preset_rules(
     Some(PresetRules::new(read))
 }
 
-/// Returns true if a refusal in the output (a closed port, say) proves that nothing was done: the command is a program
-/// of this preset that makes one request. The output of another program (`--for curl ./script`) may tell of one request
-/// among many.
+/// Returns true if a refusal in the output (such as a closed port) proves that nothing was done, because the command is
+/// a program of this preset that makes one request. The output of another program (`--for curl ./script`) may report
+/// one request among many.
 fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
     program.is_some_and(|program| preset.is_for(program)) && makes_one_request(&command.wrapped)
 }
 
-/// Programs that run others and have exit codes of their own.
+/// Programs that run others and have their own exit codes.
 const OWN_CODES: [&str; 16] = [
     "make", "gmake", "ninja", "cmake", "just", "task", "flock", "xargs", "parallel", "npm", "pnpm",
     "yarn", "gradle", "mvn", "bazel", "tox",
@@ -170,17 +170,17 @@ fn meaning_of_codes(preset: &Preset, words: &[&str], command: &WrappedCommand<'_
 /// The exit codes of the command, as seen by a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Codes {
-    /// The command is the tool, or ends with its code, as scripts and most programs that run it do.
+    /// The command is the tool, or exits with its code, as scripts and most programs that run it do.
     Tool,
     /// The code may be that of any program in a pipeline.
     Pipeline,
-    /// The command has codes of its own, such as make's 2.
+    /// The command has its own codes, such as make's 2.
     Another,
 }
 
 impl Codes {
-    /// Returns true if a rule with a text goes by this alone. In a pipeline, what a preset stops needs its code: a
-    /// later program may have got over it.
+    /// Returns true if a rule with a text ignores its code. In a pipeline, what a preset stops needs its code, because
+    /// a later program may have recovered from it.
     fn are_ignored(self, verdict: RowVerdict) -> bool {
         match self {
             Codes::Tool => false,
@@ -200,7 +200,7 @@ struct ChosenPreset {
 }
 
 impl ChosenPreset {
-    /// Returns a rule for each row of the preset that can hold.
+    /// Returns a rule for each row of the preset that can apply.
     fn rules(&self) -> Vec<Rule> {
         let name: Rc<str> = format!("--for {}", self.preset.name).into();
         let rows = self.preset.rows().into_iter();
@@ -220,7 +220,7 @@ impl ChosenPreset {
     fn kind(&self, verdict: RowVerdict) -> RuleKind {
         match verdict {
             RowVerdict::Stop => RuleKind::Stop,
-            // The hook may bring the branch up to date: `git pull`.
+            // The hook may update the branch: `git pull`.
             RowVerdict::Behind if self.has_before_retry => RuleKind::Retry,
             RowVerdict::Behind => RuleKind::Stop,
             RowVerdict::Retry | RowVerdict::Refused => RuleKind::Retry,

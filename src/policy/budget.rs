@@ -1,46 +1,46 @@
-//! The retry budget limits the retries of all runs that share a name to a share of their attempts.
+//! A retry budget limits the retries of all runs that share a name to a fraction of their attempts.
 //!
-//! It is two counts, of the recent attempts and the recent retries, which both fade with the window. A retry is allowed
-//! while there are fewer attempts than the minimum, or while retries / attempts is below the ratio; an allowed retry is
-//! counted in the same step. So `retries <= max(min, ratio * attempts + 1)` at every moment, up to a half, as attempts
-//! are rounded for the minimum. Source: "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and
-//! others, 2016), per-client retry budget of 10%; Finagle's `RetryBudget` for the minimum.
+//! It keeps two counts, of recent attempts and recent retries. Both decay exponentially with the window. A retry is
+//! allowed if there are fewer attempts than the minimum, or if retries / attempts is below the ratio. An allowed retry
+//! is counted in the same step. So `retries <= max(min, ratio * attempts + 1)` always holds within 0.5, because
+//! attempts are rounded for the minimum. Source: "Addressing Cascading Failures" in *Site Reliability Engineering*
+//! (Beyer and others, 2016), per-client retry budget of 10%; Finagle's `RetryBudget` for the minimum.
 
 use std::time::Duration;
 
-/// The options of a budget, as one run has them; runs of one budget may have different ones.
+/// Options of a budget. Runs that share a budget may have different ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BudgetLimits {
-    /// Allowed share of retries among attempts, from 0 to 1.
+    /// Allowed ratio of retries to attempts, from 0 to 1.
     pub ratio: f64,
-    /// While there are fewer attempts, every retry is allowed.
+    /// Below this number of attempts, every retry is allowed.
     pub min: u64,
-    /// Mean time that an attempt counts: after it, e^-1 = 37% of an attempt are left.
+    /// Time constant of the decay. After one window, e^-1 = 37% of a count is left.
     pub window: Duration,
 }
 
-/// A request of a run to its shared budget.
+/// A run's request to its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
-    /// Counts an attempt that is no retry: the first of a run, or one after a success.
+    /// Counts an attempt that is not a retry: the first of a run, or one after a success.
     Attempt,
-    /// Asks for a retry, and counts an allowed one.
+    /// Asks for a retry, and counts it if allowed.
     Retry,
 }
 
-/// The answer to either question, by the counts before it.
+/// The answer to either question, from the counts before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// A retry is allowed; a requested one has then been counted.
+    /// True if a retry is allowed. One that was asked for is then already counted.
     pub allowed: bool,
     /// Retries per thousand recent attempts.
     pub retries_per_mille: u32,
 }
 
-/// What a store keeps of a budget.
+/// The stored state of a budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counts {
-    /// The time of the last change, in milliseconds since the UNIX epoch.
+    /// Time of the last change, in milliseconds since the UNIX epoch.
     pub at: f64,
     /// Recent attempts, including retries.
     pub attempts: f64,
@@ -48,12 +48,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Answers a question at the time `now` (since the UNIX epoch), and changes the counts accordingly. A store makes
-    /// each call atomic, so that two runs cannot both take the last retry. For Redis, `budget.lua` does the same:
-    /// change both; a test compares them.
+    /// Answers a question at the time `now` (since the UNIX epoch) and updates the counts. A store makes each call
+    /// atomic, so two runs cannot both take the last retry. `budget.lua` is the same formula for Redis. Change both. A
+    /// test compares them.
     pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let now = millis(now);
-        // None passes if the clock was set back.
+        // No time passes if the clock was set back.
         let passed = (now - self.at).max(0.0);
         let left = (-passed / millis(limits.window)).exp();
         self.at = now;
@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// Returns the share of `retries` in `attempts`; 0 without attempts.
+/// Returns `retries` per thousand `attempts`, or 0 without attempts.
 pub fn per_mille(retries: f64, attempts: f64) -> u32 {
     if attempts > 0.0 {
         (1000.0 * retries / attempts).round() as u32

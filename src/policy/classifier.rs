@@ -1,5 +1,5 @@
-//! Judges an attempt by its end and output: success, transient failure or permanent failure. The run then asks the
-//! predicates, commands of the user, where the options leave the judgement to them.
+//! Judges an attempt by how it ended and what it printed: success, transient failure or permanent failure. Where the
+//! options leave the decision to predicates (commands of the user), the run then asks them.
 
 use std::cell::LazyCell;
 use std::fmt;
@@ -11,67 +11,67 @@ use crate::policy::signal::Signal;
 use crate::search::examined::Examined;
 use crate::search::pattern::Pattern;
 
-/// The rules of presets, which are read at the first failure.
+/// The rules of presets, loaded at the first failure.
 pub type PresetRules = LazyCell<Vec<Rule>, Box<dyn FnOnce() -> Vec<Rule>>>;
 
-/// The options that tell success from failure, and transient failures from permanent ones.
+/// The options that tell success from failure, and transient from permanent failures.
 #[derive(Debug, Default)]
 pub struct Classifier {
     /// `--success-exit`: codes that count as success, as a shell shows them.
     pub success_exit: CodeSet,
-    /// `--success-match`: patterns, at least one of which must match.
+    /// `--success-match`: at least one must match.
     pub success_match: Vec<Pattern>,
-    /// `--fail-match`: patterns, none of which may match.
+    /// `--fail-match`: none may match.
     pub fail_match: Vec<Pattern>,
-    /// Rules of the user about failures: those with a pattern first, as they outrank more.
+    /// The user's rules about failures. Those with a pattern come first, because they override more.
     pub rules: Vec<Rule>,
-    /// `--for`; None if no preset is in use. Rules that are safe to repeat stand before others of their kind.
+    /// Rules of the presets in use (`--for`), None if there are none. Those that are safe to repeat precede others of
+    /// their kind.
     pub preset_rules: Option<PresetRules>,
-    /// `--retry-exit`, one of the rules as well: the only one that makes an interruption of the command transient.
+    /// `--retry-exit`, which is also one of the rules. Only this option makes an interruption of the command transient.
     pub retry_exit: CodeSet,
-    /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start, SIGPIPE or lost
-    /// output, or if processes still run.
+    /// `--retry-if` is given. It decides if no rule does, except after a timeout, a failed start, SIGPIPE or lost
+    /// output, or if processes are still running.
     pub has_retry_if: bool,
 }
 
-/// The verdict of a rule on failures that meet its conditions.
+/// Verdict of a rule on the failures that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleKind {
     /// The failure is permanent.
     Stop,
-    /// The failure is transient, unless a stop rule, or another cause that `judge_failure` tests before, makes it
-    /// permanent.
+    /// The failure is transient, unless a stop rule or an earlier check in `judge_failure` makes it permanent.
     Retry,
 }
 
-/// Classifies a failure that meets all conditions of the rule.
+/// Classifies failures that meet all its conditions.
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub kind: RuleKind,
-    /// Ends that match: exit codes, perhaps `timeout`. 126 and 127 match a command that cannot start, too.
+    /// Ends that match: exit codes, possibly `timeout`. 126 and 127 also match a command that cannot start.
     pub codes: Option<CodeSet>,
-    /// Pattern that a line of the output must match.
+    /// Pattern that an output line must match.
     pub pattern: Option<Pattern>,
-    /// The failure may be retried even if the command is not idempotent: nothing was done, or the user says so.
+    /// The failure may be retried even if the command is not idempotent, because nothing was done or the user says so.
     pub is_safe_to_repeat: bool,
     /// Name in messages: `--retry-exit`, `--for curl`.
     pub name: Rc<str>,
 }
 
-/// The meaning of an attempt's end for the run.
+/// What an attempt means for the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    /// A failure that a retry may resolve, or one whose predicate was cut off by the deadline, which ends the run.
+    /// A failure that a retry may fix, or one whose predicate was cut off by the deadline, which ends the run.
     Transient(Reason),
-    /// A failure that no retry can resolve.
+    /// A failure that no retry can fix.
     Permanent(Reason),
-    /// A failure that `--retry-if` classifies. The run replaces it, but not with `--until failure`, which does not ask.
+    /// A failure for `--retry-if` to classify. The run replaces it, except with `--until failure`, which does not ask.
     Ask(Reason),
 }
 
 impl Verdict {
-    /// Returns the reason for a failure; None for a success.
+    /// Returns the reason for a failure, None for a success.
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Verdict::Success => None,
@@ -86,14 +86,14 @@ impl Verdict {
         self.reason().map(|reason| &reason.why)
     }
 
-    /// Returns true if the deadline ended the predicate that was to judge the attempt. Any other failure of a predicate
-    /// is permanent.
+    /// Returns true if the deadline cut off the predicate that was judging the attempt. Any other failure of a
+    /// predicate is permanent.
     pub(super) fn is_cut_off_by_deadline(&self) -> bool {
         matches!(self, Verdict::Transient(reason) if matches!(reason.why, Why::Failed { .. }))
     }
 
-    /// Returns true if neither a message (without `-v`) nor `--on-give-up` reports this end: the output's reader is
-    /// gone, and SIGPIPE ended the command, which a shell is silent about, too (`cmd | head`). Another end may have
+    /// Returns true if neither a message (without `-v`) nor `--on-give-up` reports this end. The output's reader is
+    /// gone and SIGPIPE killed the command, about which a shell is also silent (`cmd | head`). Any other end may have
     /// another cause, and SIGPIPE may come from another pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let is_about_reader =
@@ -107,16 +107,16 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub why: Why,
-    /// Text that matched the pattern of the rule or, without such a text, a `--fail-match` pattern: its beginning.
+    /// Beginning of the text that matched the rule's pattern or, without one, a `--fail-match` pattern.
     pub matched: Option<String>,
-    /// Cause of the failure, if not the exit code alone.
+    /// Cause of the failure, unless it is the exit code alone.
     pub cause: Option<FailureCause>,
-    /// A retry cannot take effect twice, or the user permits that.
+    /// A retry cannot take effect twice, or the user allows it.
     pub is_safe_to_repeat: bool,
 }
 
 impl Reason {
-    /// Returns a reason without a matched text, whose failure is not safe to repeat.
+    /// Returns a reason without matched text, and not safe to repeat.
     pub const fn new(why: Why) -> Reason {
         Reason {
             why,
@@ -127,10 +127,10 @@ impl Reason {
     }
 }
 
-/// Cause of a failure despite exit code 0, or another that counts as success.
+/// Cause of a failure with exit code 0, or with another code that counts as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
-    /// The exit code is 0, which `--success-exit` does not list.
+    /// `--success-exit` does not list the exit code 0.
     SuccessExit,
     /// A `--fail-match` pattern matched.
     FailMatch,
@@ -140,7 +140,7 @@ pub enum FailureCause {
     SuccessIf,
 }
 
-/// Formats as messages show the cause, beside the end: `--fail-match` in `matched "bad" (exit 0; --fail-match)`.
+/// Formats the cause as messages show it next to the end: `--fail-match` in `matched "bad" (exit 0; --fail-match)`.
 impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -155,25 +155,25 @@ impl fmt::Display for FailureCause {
 /// What made a failure transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// The rule with this name matched, or the predicate `--retry-if` has decided.
+    /// The rule with this name matched, or `--retry-if` decided.
     Rule(String),
-    /// The predicate of this option failed itself, or `--before-retry` after another attempt was decided. With
+    /// The predicate of this option itself failed, or `--before-retry` did after another attempt was decided. With
     /// `--until`, that may follow a success.
     Failed { option: &'static str, how: String },
     /// Retry rules were given and none matched.
     NoneMatched,
-    /// No rule applies: a timeout, a failed start (126, 127), a failure without any retry rule, or one that only
-    /// `--success-if` calls a failure. Also the reason in a [`Verdict::Ask`].
+    /// No rule applies: a timeout, a failed start (126, 127), a failure without retry rules, or one that only
+    /// `--success-if` reports. Also the reason in a [`Verdict::Ask`].
     Default,
-    /// Some output was not read and is lost, or has no reader, or the command died of SIGPIPE.
+    /// Output was lost unread or has no reader, or SIGPIPE killed the command.
     NotRead,
-    /// Processes of the attempt still run, so that another attempt would run beside them.
+    /// Processes of the attempt are still running. Another attempt would run next to them.
     Survivors,
 }
 
 impl Why {
-    /// Returns the failure of a predicate or hook that the run depends on: `--retry-if failed: exit 5`. None if
-    /// something else decided.
+    /// Returns how a predicate or hook failed that the run depends on: `--retry-if failed: exit 5`. None if something
+    /// else decided.
     pub fn failure(&self) -> Option<String> {
         match self {
             Why::Failed { option, how } => Some(format!("{option} failed: {how}")),
@@ -184,7 +184,8 @@ impl Why {
 
 impl Classifier {
     /// Judges an attempt: first success or failure, by the exit code, `--fail-match` and `--success-match` in this
-    /// order, then a failure by the rules. Predicates (`--success-if`, `--retry-if`) run later, as they are processes.
+    /// order, then a failure by the rules. Predicates (`--success-if`, `--retry-if`) run later, because they are
+    /// processes.
     pub fn judge(&self, outcome: &Outcome, examined: &Examined) -> Verdict {
         let end = &outcome.end;
         let mut fail_match = self.fail_match.iter();
@@ -215,8 +216,7 @@ impl Classifier {
         !self.success_match.is_empty() && patterns.all(|pattern| examined.find(pattern).is_none())
     }
 
-    /// Judges a successful attempt that `--success-if` calls a failure. As it was a success otherwise, no
-    /// `--fail-match` pattern matched.
+    /// Judges a success that `--success-if` denies. No `--fail-match` pattern matched, or it would not be a success.
     pub fn judge_denied(&self, outcome: &Outcome, examined: &Examined) -> Verdict {
         self.judge_failure(&Failure {
             outcome,
@@ -226,15 +226,16 @@ impl Classifier {
         })
     }
 
-    /// Returns true if the command ran and its status alone is a success, whatever the output.
+    /// Returns true if the command ran and its status alone counts as success.
     pub(crate) fn has_good_code(&self, end: &End) -> bool {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains_end(end)
     }
 
-    /// Returns INT or QUIT if this signal ended the command, or a program whose end the command reports (130, 131): the
-    /// user, who may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants
-    /// no further attempt, so that the caller ends the run without a verdict. Returns None for any other end, if
-    /// `--success-exit` or `--retry-exit` lists the code, and after a timeout, as backoff then has sent the signal.
+    /// Returns SIGINT or SIGQUIT if it killed the command, or a program whose end the command reports (130, 131). The
+    /// user may have pressed Ctrl-C on the command's own terminal (`sudo`, `ssh -t`, `docker run -it`) and wants no
+    /// further attempt, so the caller ends the run without a verdict. Returns None for any other end, if
+    /// `--success-exit` or `--retry-exit` lists the code, and after a timeout, because backoff itself then sent the
+    /// signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {
@@ -248,21 +249,20 @@ impl Classifier {
         }
     }
 
-    /// Judges a failed attempt. The first of these that applies decides: survivors, stop rules of the user, lost output
-    /// and a lost reader, a text that the user retries, stop rules of presets, other retry rules;
-    /// `judge_without_rule` judges the rest.
+    /// Judges a failed attempt. The first of these decides: survivors, the user's stop rules, lost output or reader,
+    /// the user's retry patterns, stop rules of presets, other retry rules. `judge_without_rule` judges the rest.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
         } = failure.outcome;
-        // Before all rules, as the next attempt would meet locks and ports of the survivors.
+        // Before all rules, because the next attempt would run into the survivors' locks and ports.
         if !survivors.is_empty() {
             return failure.permanent(Why::Survivors);
         }
         if let Some(stop) = failure.first(&self.rules, RuleKind::Stop) {
             return Verdict::Permanent(failure.by_rule(stop));
         }
-        // The output of another attempt would follow the gap, or have no reader either.
+        // The output of another attempt would follow the gap, or also have no reader.
         if seen.unread || seen.reader_gone {
             return failure.permanent(Why::NotRead);
         }
@@ -284,35 +284,35 @@ impl Classifier {
         self.judge_without_rule(failure)
     }
 
-    /// Returns the rules of presets; none without `--for`.
+    /// Returns the rules of presets, none without `--for`.
     pub fn rules_of_presets(&self) -> &[Rule] {
         self.preset_rules.as_ref().map_or(&[], |rules| rules)
     }
 
-    /// Returns true if a rule can make a failure transient, so that all others are permanent.
+    /// Returns true if some rule can make a failure transient, so that all others are permanent.
     fn has_retry_rule(&self) -> bool {
         let mut rules = self.rules.iter();
         self.preset_rules.is_some() || rules.any(|rule| rule.kind == RuleKind::Retry)
     }
 
-    /// Judges a failure to which no rule applies: by a cause that backoff knows itself, else by `--retry-if`, else as
-    /// permanent if there are retry rules, and as transient if there are none.
+    /// Judges a failure to which no rule applies: by a cause that backoff itself knows, else by `--retry-if`, else as
+    /// permanent if there are retry rules and as transient if not.
     fn judge_without_rule(&self, failure: &Failure<'_>) -> Verdict {
-        // Causes that backoff knows, about which `--retry-if` is not asked.
+        // Causes that backoff itself knows, without asking `--retry-if`.
         match failure.outcome.end {
             End::NotStarted(_) => return failure.permanent(Why::Default),
-            // The next attempt would run beside the command. Never reached in a run, which then ends without a verdict.
+            // The next attempt would run next to the command. Never reached, because such a run ends without a verdict.
             End::Unended => return failure.permanent(Why::Survivors),
-            // Mostly the reader of the output is gone, and does not come back for another attempt.
+            // Usually the reader of the output is gone, and does not come back for another attempt.
             End::Signaled(Signal::PIPE) => return failure.permanent(Why::NotRead),
-            // Transient even with retry rules, as these list failures that the command reports.
+            // Transient even with retry rules, because these list failures that the command reports.
             End::TimedOut(_) => return failure.transient(),
             End::Exited(_) | End::Signaled(_) => {}
         }
         if self.has_retry_if {
             return Verdict::Ask(failure.reason(Why::Default));
         }
-        // Retry rules list transient failures of the command; with `--success-if` the command itself calls this end a
+        // Retry rules list failures that the command reports. If only `--success-if` says no, the command reported
         // success.
         if self.has_retry_rule() && failure.cause != Some(FailureCause::SuccessIf) {
             failure.permanent(Why::NoneMatched)
@@ -322,7 +322,7 @@ impl Classifier {
     }
 }
 
-/// A failed attempt that is to be judged.
+/// A failed attempt to be judged.
 struct Failure<'a> {
     outcome: &'a Outcome,
     examined: &'a Examined,
@@ -341,8 +341,8 @@ impl Failure<'_> {
         Verdict::Transient(self.reason(Why::Default))
     }
 
-    /// Returns the reason of a verdict, to which `by_rule` adds what a rule says. Without a rule, only a command that
-    /// did not start is certain to have had no effect, and so is safe to repeat.
+    /// Returns the reason for a verdict, to which `by_rule` adds the rule. Without a rule, only a command that did not
+    /// start is safe to repeat, because it certainly had no effect.
     fn reason(&self, why: Why) -> Reason {
         Reason {
             why,
@@ -352,13 +352,12 @@ impl Failure<'_> {
         }
     }
 
-    /// Returns the first of these rules that has this kind and applies.
     fn first<'r>(&self, rules: &'r [Rule], kind: RuleKind) -> Option<&'r Rule> {
         let mut rules = rules.iter().filter(|rule| rule.kind == kind);
         rules.find(|rule| rule.applies(self.outcome, self.examined))
     }
 
-    /// Returns the reason of a verdict by a rule that applies. If it has a pattern, it names the matched text.
+    /// Returns the reason for a verdict by a rule, with the text that its pattern matched.
     fn by_rule(&self, rule: &Rule) -> Reason {
         let mut reason = self.reason(Why::Rule(rule.name.to_string()));
         if let Some(pattern) = &rule.pattern {
@@ -370,21 +369,20 @@ impl Failure<'_> {
 }
 
 impl Rule {
-    /// Returns true if the failure meets all conditions of the rule: one of its codes, a match of its pattern. A rule
-    /// without codes, or without a pattern, has no such condition, but a retry rule without codes never applies to a
-    /// timeout.
+    /// Returns true if the failure meets all conditions of the rule: one of its codes, and a match of its pattern. A
+    /// condition that the rule lacks is met, but a retry rule without codes never applies to a timeout.
     fn applies(&self, outcome: &Outcome, examined: &Examined) -> bool {
         let has_code = self
             .codes
             .is_none_or(|codes| codes.contains_end(&outcome.end));
-        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat, as the command went
-        // on after it printed the text; codes may, as they list `timeout`.
+        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat, because the command
+        // kept running after it printed the text. Codes may, because they list `timeout`.
         let is_retry_without_codes = self.kind == RuleKind::Retry && self.codes.is_none();
         if is_retry_without_codes && matches!(outcome.end, End::TimedOut(_)) {
             return false;
         }
         let has_match = |pattern: &Pattern| examined.find(pattern).is_some();
-        // The output is searched last, as this takes longest.
+        // Searching the output takes longest, so it comes last.
         has_code && self.pattern.as_ref().is_none_or(has_match)
     }
 }

@@ -1,23 +1,21 @@
 //! The wait before retry i = 0, 1, 2, ...: growth, jitter, cap. i counts from the last restart of the growth.
 //!
-//! The un-jittered wait is e(i) = min(cap, growth(i)). The jitter turns it into a [`Distribution`], and one uniform
-//! number in [0, 1) picks the wait. `--plan` shows the same distribution that a run draws from.
+//! The un-jittered wait is e(i) = min(cap, growth(i)). The jitter turns it into a [`Distribution`], from which one
+//! uniform number in [0, 1) picks the wait. `--plan` shows the distribution that a run draws from.
 //!
-//! Sources: exponential backoff, RFC 3261 section 17.1.2.2 (SIP, T1 and T2); truncated binary
-//! exponential backoff with slots, IEEE 802.3 section 4.2.3.2.5; full, equal and decorrelated
-//! jitter, M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015; additive
-//! jitter, Google Cloud's documents on truncated exponential backoff.
+//! Sources: exponential backoff, RFC 3261 section 17.1.2.2 (SIP, T1 and T2); truncated binary exponential backoff with
+//! slots, IEEE 802.3 section 4.2.3.2.5; full, equal and decorrelated jitter, M. Brooker, "Exponential Backoff And
+//! Jitter", AWS Architecture Blog, 2015; additive jitter, Google Cloud's documents on truncated exponential backoff.
 //!
-//! Arithmetic is in nanoseconds as `f64`, exact for whole numbers up to 2^53 ns (104 days), and
-//! saturates beyond the range of [`Duration`]. The cap is applied last and to the [`Duration`], so
-//! that no rounding can lift a wait above it.
+//! Arithmetic is in nanoseconds as `f64`. It is exact for whole numbers up to 2^53 ns (104 days) and saturates beyond
+//! the range of [`Duration`]. The cap is applied last, to the [`Duration`], so rounding cannot lift a wait above it.
 
 use std::time::Duration;
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 
-/// Growth of the un-jittered wait with each retry, before the cap.
+/// How the un-jittered wait grows with each retry, before the cap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Growth {
     /// base * factor^i
@@ -31,7 +29,7 @@ pub enum Growth {
     Fibonacci,
     /// base
     Constant,
-    /// An explicit list; its last entry repeats. Never empty.
+    /// An explicit list, never empty. Its last entry repeats.
     List(Vec<Duration>),
 }
 
@@ -46,12 +44,12 @@ pub enum Jitter {
     Equal,
     /// uniform in [base, min(cap, previous * factor)], previous = base at the start
     Decorrelated {
-        /// The growth of the upper end, at least 1.
+        /// Growth of the upper end, at least 1.
         factor: f64,
     },
     /// min(cap, e + uniform in [0, spread])
     Additive {
-        /// The width of the random part.
+        /// Width of the random part.
         spread: Duration,
     },
     /// min(cap, e * uniform in [1 - spread, 1 + spread])
@@ -66,11 +64,11 @@ pub enum Jitter {
     },
 }
 
-/// The options of the waits between attempts.
+/// Options of the waits between attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
-    /// The scale of the first wait; the slot time of [`Jitter::Slotted`]; the wait before an attempt that confirms a
-    /// success, even with a list, which else ignores it. At most the cap, at which `plan::delays` cuts it.
+    /// Scale of the first wait, slot time of [`Jitter::Slotted`], and wait before confirming a success. A list uses it
+    /// only to confirm. `plan::delays` limits it to the cap.
     pub base: Duration,
     /// Limit on every wait, except one that a server asks for.
     pub cap: Duration,
@@ -78,21 +76,21 @@ pub struct Delays {
     pub jitter: Jitter,
 }
 
-/// The waits that one retry can draw from.
+/// The possible waits before one retry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distribution {
     /// min(cap, uniform in [low, high])
     Uniform {
-        /// Least, in nanoseconds.
+        /// Shortest, in nanoseconds.
         low: f64,
-        /// Most before the cap, in nanoseconds.
+        /// Longest before the cap, in nanoseconds.
         high: f64,
         cap: Duration,
     },
     /// min(cap, k * slot), k a uniform integer in [0, last]
     Slots {
         slot: Duration,
-        /// The highest k.
+        /// Highest k.
         last: u64,
         cap: Duration,
     },
@@ -102,9 +100,9 @@ pub(super) fn nanos(duration: Duration) -> f64 {
     duration.as_nanos() as f64
 }
 
-/// Returns nanoseconds as a duration, rounded to whole ones. Saturates at [`Duration::MAX`]; a negative number is zero.
+/// Returns nanoseconds as a duration, rounded and saturating at [`Duration::MAX`]. A negative number becomes zero.
 pub(super) fn from_nanos(nanos: f64) -> Duration {
-    // `as` saturates, and makes 0 of NaN.
+    // `as` saturates, and turns NaN into 0.
     let whole = nanos.round() as u128;
     let seconds = u64::try_from(whole / 1_000_000_000).unwrap_or(u64::MAX);
     if seconds == u64::MAX {
@@ -115,12 +113,12 @@ pub(super) fn from_nanos(nanos: f64) -> Duration {
 }
 
 impl Delays {
-    /// Returns e(i) = min(cap, growth(i)): the wait before retry `retry` (0 is the first) without jitter.
+    /// Returns e(i) = min(cap, growth(i)), the wait before retry `retry` (0 is the first) without jitter.
     ///
-    /// Two jitters grow by themselves and ignore `growth`: with decorrelated jitter e(i) is base * factor^i; with slots
-    /// e(i) is the longest possible wait.
+    /// Two jitters grow by themselves and ignore `growth`. With decorrelated jitter, e(i) is base * factor^i. With
+    /// slots, e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
-        // The exponent, of the type that `powi` takes.
+        // The type that `powi` takes.
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
         let wait = match (&self.jitter, &self.growth) {
             (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),
@@ -140,7 +138,7 @@ impl Delays {
         wait.min(self.cap)
     }
 
-    /// Returns base * times; zero if base is zero (0 * infinity is not a number).
+    /// Returns base * times, or zero if base is zero (0 * infinity is NaN).
     fn scaled(&self, times: f64) -> Duration {
         if self.base.is_zero() {
             Duration::ZERO
@@ -149,15 +147,15 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is what was drawn for the
-    /// retry before, which only decorrelated jitter uses; None before the first.
+    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is the wait drawn for the
+    /// last retry, None before the first. Only decorrelated jitter uses it.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
         match self.jitter {
             Jitter::Decorrelated { factor } => {
                 let low = nanos(self.base);
-                // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
+                // The cap comes before the draw, because min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
-                // A base above the cap, which only tests have, makes `low` the higher one; the draw is cut at the cap.
+                // Only tests have a base above the cap, which makes `low` the higher one. The draw is cut at the cap.
                 self.uniform(low, high.max(low))
             }
             Jitter::Slotted { ceiling } => Distribution::Slots {
@@ -169,7 +167,7 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution that the jitter makes of an un-jittered wait of `e` nanoseconds (see [`Jitter`]).
+    /// Applies the jitter to an un-jittered wait of `e` nanoseconds.
     fn around(&self, e: f64) -> Distribution {
         match self.jitter {
             Jitter::Full => self.uniform(0.0, e),
@@ -197,10 +195,10 @@ impl Delays {
         self.distribution(retry, previous).draw(rng)
     }
 
-    /// Returns the drawn wait, or, if the server asks for a longer one, `asked` and a random part, so that clients with
-    /// the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait, but at least a tenth
-    /// of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most the cap. The sum may
-    /// exceed the cap, as the server knows better.
+    /// Returns the drawn wait or, if the server asks for a longer one, `asked` and a random part, so that clients with
+    /// the same answer do not all return at once. The part is uniform in [0, r]. r is the drawn wait, but at least a
+    /// tenth of `asked` (to spread the clients), at most a quarter (to respect the answer) and at most the cap. The sum
+    /// may exceed the cap, because the server knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;
@@ -212,18 +210,18 @@ impl Delays {
     }
 }
 
-/// Returns the generator of a run with this `--seed`.
+/// Returns the generator for a `--seed`.
 pub fn generator_of_seed(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// Returns 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.
+/// Returns 2^min(i + 1, ceiling) - 1, the highest slot number before retry i.
 fn last_slot(retry: u64, ceiling: u32) -> u64 {
     let exponent = retry.saturating_add(1).min(u64::from(ceiling));
     (1 << exponent) - 1
 }
 
-/// Returns 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ...; infinity beyond the range of `f64`.
+/// Returns 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ..., and infinity beyond the range of `f64`.
 fn fibonacci(i: u64) -> f64 {
     let mut current = 1.0;
     let mut next = 1.0;
@@ -235,8 +233,8 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Draws a wait, never longer than the cap. A uniform one without a random part takes nothing from `rng`, and so
-    /// does not change the later waits of a `--seed`.
+    /// Draws a wait of at most the cap. A uniform one without a random part takes nothing from `rng`, so it does not
+    /// change the later waits of a `--seed`.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
@@ -245,7 +243,7 @@ impl Distribution {
                 } else {
                     0.0
                 };
-                // The sum is clamped, as rounding could leave the range.
+                // Clamped, because rounding could leave the range.
                 from_nanos((low + added).clamp(low, high)).min(cap)
             }
             Distribution::Slots { slot, last, cap } => {
@@ -255,7 +253,7 @@ impl Distribution {
         }
     }
 
-    /// Returns the shortest wait that may be drawn.
+    /// Returns the shortest possible wait.
     pub fn least(&self) -> Duration {
         match *self {
             Distribution::Uniform { low, cap, .. } => from_nanos(low).min(cap),
@@ -263,7 +261,7 @@ impl Distribution {
         }
     }
 
-    /// Returns the longest wait; a uniform draw comes as near to it as one likes.
+    /// Returns the longest wait, to which uniform draws come arbitrarily close.
     pub fn most(&self) -> Duration {
         match *self {
             Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
@@ -273,7 +271,7 @@ impl Distribution {
         }
     }
 
-    /// Returns true if the cap cuts longer draws, so that the mean is not the middle of least and most.
+    /// Returns true if the cap cuts longer draws, so that the mean is not midway between least and most.
     pub fn is_cut(&self) -> bool {
         match *self {
             Distribution::Uniform { low, high, cap } => low < high && high > nanos(cap),

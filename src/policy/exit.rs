@@ -1,17 +1,17 @@
-//! The table of exit statuses: one row for each way in which a run ends. No other code decides a status, so that a
-//! script can rely on the few rules here: the command's own status, unless that would hide a failure or the user chose
-//! another.
+//! The table of exit statuses, with one row for each way in which a run ends. No other code decides a status, so
+//! scripts can rely on the few rules here. The status is the command's own, unless that would hide a failure or the
+//! user chose another.
 
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 
-/// End of backoff itself.
+/// How backoff itself ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Code(u8),
-    /// Death by this signal, so that the caller sees the same as from the bare command.
+    /// Killed by this signal, so that the caller sees the same as from the bare command.
     Signal(Signal),
 }
 
@@ -25,49 +25,48 @@ impl Exit {
     }
 }
 
-/// Exit without a run, after a text that was asked for (`--plan`, `--help`).
+/// Exit after printing a text (`--plan`, `--help`), without a run.
 pub const DONE: Exit = Exit::Code(0);
 
 /// Exit after a failure of backoff itself: usage error, failed fork, failed write.
 pub const FAULT: Exit = Exit::Code(125);
 
-/// Statuses chosen by the user in place of the command's own.
+/// Statuses that the user chose in place of the command's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// `--exhausted-exit`: may tell a scheduler to try again later.
+    /// `--exhausted-exit`, which may tell a scheduler to try again later.
     pub exhausted: Option<u8>,
     /// `--flaky-exit`
     pub flaky: Option<u8>,
-    /// `--success-exit CODE=0`: successes whose status is 0.
+    /// `--success-exit CODE=0`: codes of the command for which backoff exits with 0.
     pub zero: CodeSet,
 }
 
-/// A way in which a run ends. Each has a row in [`status`].
+/// How a run ended. Each has a row in [`status`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending<'a> {
-    /// The run reached its goal or gave up, after a last attempt that ended with `end`.
+    /// The run reached its goal or gave up. `end` is that of the last attempt.
     Stopped {
         stop: Stop,
         end: &'a End,
         until: Until,
     },
-    /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command. `end` is that of the
+    /// A signal told backoff to exit during the attempt, or SIGINT or SIGQUIT killed the command. `end` is that of the
     /// attempt, or [`BY_DEADLINE`] if its kept output was cut off.
     AttemptInterrupted { end: &'a End, until: Until },
-    /// A limit on time passed before the first attempt could start.
+    /// A time limit passed before the first attempt could start.
     NoAttemptInTime,
-    /// A signal came while no command ran (in a wait, hook or predicate, or while output was awaited), or PIPE as the
-    /// output has lost its reader.
+    /// A signal came while no command ran (in a wait, hook or predicate, or while waiting for output). SIGPIPE means
+    /// that the output lost its reader.
     Interrupted(Signal),
     /// backoff itself failed.
     Fault,
 }
 
-/// End of an attempt whose output the deadline cut off, whatever end it had: the caller has only a part.
+/// End of an attempt whose output the deadline cut off, however it ended itself. The caller has only part of it.
 pub const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 
-/// Returns the exit of a run: the table of all ways in which a run ends. `overrides` hold what the user chose in place
-/// of the command's own status.
+/// Returns the exit of a run. `overrides` are the user's choices.
 pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
     match ending {
         Ending::Stopped { stop, end, until } => match stop {
@@ -78,7 +77,7 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
             Stop::Succeeded { flaky: false } | Stop::EndedOnSuccess(_) => {
                 as_it_ended(end, overrides.zero)
             }
-            // The run has found what it looked for, whatever the failure's own status.
+            // The run found what it looked for, whatever the failure's own status.
             Stop::FailureCame => Exit::Code(0),
             Stop::GaveUp(why) => match overrides.for_giving_up(why) {
                 Some(code) => Exit::Code(code),
@@ -86,7 +85,7 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
             },
         },
         Ending::AttemptInterrupted { end, until } => match as_it_ended(end, overrides.zero) {
-            // With `--until failure`, 0 says that a failure came.
+            // With `--until failure`, 0 means that the command failed.
             Exit::Code(0) if until == Until::Failure => Exit::Code(1),
             exit => exit,
         },
@@ -97,8 +96,8 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
 }
 
 impl Overrides {
-    /// Returns the status that the user has chosen for a run that gives up for this reason (`--exhausted-exit`); None
-    /// if none is chosen, or the choice does not cover the reason.
+    /// Returns the status that the user chose for giving up for this reason (`--exhausted-exit`). None if there is
+    /// none, or if it does not cover the reason.
     fn for_giving_up(self, why: GiveUp) -> Option<u8> {
         match why {
             GiveUp::Attempts
@@ -108,34 +107,34 @@ impl Overrides {
             | GiveUp::RetryAfterTooLong
             | GiveUp::Budget { .. }
             | GiveUp::StoreDown => self.exhausted,
-            // The status of `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat
-            // an effect, or add to the retries of an outer run.
+            // `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat an effect, or
+            // add to the retries of an outer run.
             GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin => None,
         }
     }
 }
 
-/// Returns the exit of a run that gave up, if no option of the user sets it: the last attempt's own, but 1 in place of
-/// a 0, which would say that the goal was reached. With `--until failure`, 1 unless a failed start or a permanent
-/// failure ended the run.
+/// Returns the exit of a run that gave up, unless an option sets it. It is the last attempt's own, but 1 for 0, which
+/// would say that the goal was reached. With `--until failure` it is 1, unless a failed start or a permanent failure
+/// ended the run.
 fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
-    // A failed start, and a permanent failure, which ends the run whatever its goal, keep their own status.
+    // A failed start keeps its own status. So does a permanent failure, which ends the run whatever its goal.
     let keeps_status = why == GiveUp::Permanent || matches!(end, End::NotStarted(_));
     if until == Until::Failure && !keeps_status {
-        // No failure came: always 1, as the last success may have a code of its own.
+        // The command did not fail. Always 1, because the last success may have a code of its own.
         return Exit::Code(1);
     }
     match end {
-        // The run failed, or had too few successes in a row; 0 would hide that.
+        // The run failed, or had too few successes in a row. 0 would hide that.
         End::Exited(0) => Exit::Code(1),
-        // Not even `--success-exit CODE=0` may turn the status into 0 then.
+        // Here not even `--success-exit CODE=0` may turn the status into 0.
         _ => as_it_ended(end, CodeSet::default()),
     }
 }
 
-/// Returns the command's own end: its code, or death by its signal; without either, 124 or the code of a failed start.
-/// An end in `zero` (`--success-exit CODE=0`, which never has `timeout`) is a 0. A failed start is no success, whatever
-/// its code, also after a signal, when no verdict has said so before.
+/// Returns the command's own end: its code or signal, else 124 or the code of a failed start. An end in `zero`
+/// (`--success-exit CODE=0`, which never has `timeout`) becomes 0. A failed start is never a success, whatever its
+/// code. After a signal, no verdict has ruled that out before.
 fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
     let has_started = !matches!(end, End::NotStarted(_));
     if has_started && zero.contains_end(end) {

@@ -1,8 +1,8 @@
 //! `--plan`: the waits of a run in which every attempt fails at once.
 //!
-//! The least and the most of each wait are exact, and so is the mean if it is the middle of both. The other means (of
-//! decorrelated jitter, and of waits that the cap cuts) and the totals come from 1,000 runs of the session with fixed
-//! seeds, so that the same options show the same plan.
+//! The shortest and longest of each wait are exact, and so is the mean if it is midway between them. Other means (with
+//! decorrelated jitter, or if the cap cuts waits) and the totals come from 1,000 runs of the session with fixed seeds,
+//! so the same options show the same plan.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use super::session::{Decision, GiveUp, Limits, Session, Until};
 
 /// Limit on the rows of a plan.
 pub const MOST_ROWS: usize = 1_000;
-/// Rows of a plan without a limit on attempts or time.
+/// Rows of a plan without limits on attempts or time.
 const ROWS_WHEN_UNLIMITED: usize = 20;
 const SAMPLED_RUNS: u64 = 1_000;
 
-/// The waits of a run in order, and the reason for their end. Half of the runs at least have all of them.
+/// The waits of a run in order, and why they end. At least half of the runs have all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forecast {
     pub rows: Vec<WaitRow>,
     pub end: RowsEnd,
 }
 
-/// The wait before one retry. Serialized in seconds, as JSON has it (`--plan --log-format json`).
+/// The wait before one retry. Serialized in seconds for JSON (`--plan --log-format json`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WaitRow {
     /// 1 for the first retry.
@@ -35,23 +35,23 @@ pub struct WaitRow {
     pub least: Duration,
     #[serde(rename = "mean_s", serialize_with = "in_seconds")]
     pub mean: Duration,
-    /// The longest wait; a uniform draw comes as near to it as one likes.
+    /// The longest wait, to which uniform draws come arbitrarily close.
     #[serde(rename = "max_s", serialize_with = "in_seconds")]
     pub most: Duration,
-    /// The sum of the means up to this retry.
+    /// Sum of the means up to this retry.
     #[serde(rename = "total_s", serialize_with = "in_seconds")]
     pub total: Duration,
-    /// The sum of the longest waits up to this retry.
+    /// Sum of the longest waits up to this retry.
     #[serde(rename = "total_max_s", serialize_with = "in_seconds")]
     pub total_most: Duration,
-    /// Percentiles of the sums of waits, among the runs that make this retry.
+    /// Percentiles of the total wait, among the runs that make this retry.
     #[serde(rename = "total_p5_s", serialize_with = "in_seconds")]
     pub total_low: Duration,
     #[serde(rename = "total_p95_s", serialize_with = "in_seconds")]
     pub total_high: Duration,
 }
 
-/// Writes an integer if there is no fraction, which is shorter than `1.0`.
+/// Writes an integer if there is no fraction, because it is shorter than `1.0`.
 fn in_seconds<S: Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     if wait.subsec_nanos() == 0 {
         serializer.serialize_u64(wait.as_secs())
@@ -60,14 +60,14 @@ fn in_seconds<S: Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S:
     }
 }
 
-/// The 5th and the 95th percentile.
+/// The 5th and 95th percentile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spread<T> {
     pub low: T,
     pub high: T,
 }
 
-/// Reason why no further row follows.
+/// Why no further row follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowsEnd {
     /// `--attempts`
@@ -82,10 +82,10 @@ pub enum RowsEnd {
     Deadline(Spread<u64>),
 }
 
-/// Returns the forecast of a run. `before`, the mean of a wait that may be random, passes before the first attempt:
-/// limits on time include it, the totals of rows do not.
+/// Returns the forecast of a run. `before` is the mean wait before the first attempt. Time limits include it, the
+/// totals of rows do not.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast {
-    // Runs without jitter are all equal.
+    // Runs without jitter are all the same.
     let runs = if delays.jitter == Jitter::None {
         1
     } else {
@@ -116,10 +116,10 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
     Forecast { rows, end }
 }
 
-/// Returns the row after `last`, which has retry 0 at first, from the runs that make this retry.
+/// Returns the row after `last` (retry 0 for the first row), from the runs that make this retry.
 fn next_row(delays: &Delays, last: WaitRow, runs: &[SampledRun]) -> WaitRow {
     let is_first = last.retry == 0;
-    // Decorrelated jitter multiplies the wait before, so the longest of one row gives the longest of the next.
+    // Decorrelated jitter multiplies the previous wait, so the longest of one row gives the longest of the next.
     let longest = if is_first { None } else { Some(last.most) };
     let wait = delays.distribution(last.retry, longest);
     let index = last.retry as usize;
@@ -144,12 +144,12 @@ fn next_row(delays: &Delays, last: WaitRow, runs: &[SampledRun]) -> WaitRow {
     }
 }
 
-/// A run of the session, drawn at random.
+/// A simulated run with random waits.
 struct SampledRun {
     waits: Vec<Duration>,
-    /// The sum of the waits up to each.
+    /// Sum of the waits up to each one.
     totals: Vec<Duration>,
-    /// The limit that ended the run; None if there were enough rows.
+    /// The limit that ended the run, None if there were enough rows.
     end: Option<GiveUp>,
 }
 
@@ -195,8 +195,7 @@ impl SampledRun {
     }
 }
 
-/// Returns the 5th and the 95th percentile: of n sorted values, those at the places n / 20 and n - 1 - n / 20. There
-/// must be a value.
+/// Returns the 5th and 95th percentile: of n sorted values, those at n / 20 and n - 1 - n / 20. There must be a value.
 fn spread<T: Ord + Copy>(mut values: Vec<T>) -> Spread<T> {
     values.sort_unstable();
     let low = values.len() / 20;

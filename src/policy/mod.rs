@@ -1,5 +1,5 @@
-//! Pure decisions: verdict, retry, delay, exit status. No module reads a clock, starts a process or owns randomness;
-//! all of it is passed in as values. Only the forecast has a random generator of its own, with a fixed seed.
+//! Pure decisions: verdict, retry, delay, exit status. No module reads a clock, starts a process or owns randomness.
+//! All of these are passed in as values. Only the forecast has its own random generator, with fixed seeds.
 
 pub mod budget;
 pub(crate) mod classifier;

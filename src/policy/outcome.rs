@@ -1,5 +1,5 @@
-//! Describes a finished attempt, without judging it. Exit codes and signals are separate variants, as a number such as
-//! 137 could mean either. The texts of `Display` are parts of messages.
+//! Describes a finished attempt without judging it. Exit codes and signals are separate variants, because a number such
+//! as 137 could mean either. Messages contain the `Display` texts.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,46 +13,46 @@ use crate::text::exact;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
-    /// Running time until the command ended, without time in which backoff was stopped (Ctrl-Z); zero if it never
+    /// Running time until the command exited, without time in which backoff was stopped (Ctrl-Z). Zero if it never
     /// started.
     pub ran: Duration,
-    /// Details, if a limit or a signal ended the attempt.
+    /// Details if a limit or signal ended the attempt.
     pub forced_end: ForcedEnd,
-    /// The deadline came before backoff began to start the command: nothing ran.
+    /// The deadline passed before backoff began to start the command, so nothing ran.
     pub is_too_late: bool,
-    /// Processes of the attempt that could not be ended.
+    /// Processes of the attempt that could not be killed.
     pub survivors: Vec<Survivor>,
-    /// Findings in the streams that options examine.
+    /// What was seen in the streams that options examine.
     pub seen: Seen,
 }
 
-/// A process that still runs although it was to end. Serialized as JSON has it.
+/// A process that is still running although it should not. Serialized for JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survivor {
     pub pid: i32,
-    /// The program's name, as the system shows it or, before exec, as the command has it; `?` if unknown, and `its
-    /// process group` if `pid` is a group, whose members are unknown.
+    /// Program name as the system shows it or, before exec, as the command has it. `?` if unknown, and `its process
+    /// group` if `pid` is a group whose members are unknown.
     pub program: String,
     pub why: Survival,
 }
 
-/// Reason why a process could not be ended.
+/// Why a process could not be killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Survival {
     /// This user may not signal the process (EPERM).
     #[serde(rename = "not_permitted")]
     Protected,
-    /// The process did not die of KILL: the system does not let it run, for example as its file system hangs.
+    /// SIGKILL did not work, because the system does not let the process run. Its file system may hang, for example.
     #[serde(rename = "unkillable")]
     Unkillable,
 }
 
-/// Formats for the message that names the processes left: `PID 42 (rsync) does not die of KILL`.
+/// Formats for the message that lists the survivors: `PID 42 (rsync) survived SIGKILL`.
 impl fmt::Display for Survivor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            Survival::Protected => "may not be signalled (Operation not permitted)",
-            Survival::Unkillable => "does not die of KILL",
+            Survival::Protected => "cannot be signaled (Operation not permitted)",
+            Survival::Unkillable => "survived SIGKILL",
         };
         write!(f, "PID {} ({}) {why}", self.pid, self.program)
     }
@@ -71,7 +71,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcome of an attempt for which the deadline left no time: the command was not started.
+    /// Returns the outcome of an attempt that the deadline left no time to start.
     pub(crate) fn too_late() -> Outcome {
         Outcome {
             is_too_late: true,
@@ -79,24 +79,22 @@ impl Outcome {
         }
     }
 
-    /// Returns true if SIGPIPE (13) ended the command, or a program that a shell ran: the shell then exits with 128 +
-    /// 13.
+    /// Returns true if SIGPIPE (13) killed the command, or a program run by a shell, which then exits with 128 + 13.
     pub fn ended_by_sigpipe(&self) -> bool {
         matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
     }
 
-    /// Returns true if `--deadline` ended the attempt.
     pub(crate) fn ended_by_deadline(&self) -> bool {
         self.end == End::TimedOut(TimeLimit::Deadline)
     }
 
-    /// Returns true if exec failed, so that nothing ran. False if the deadline came before the start.
+    /// Returns true if exec failed, so nothing ran. False if the deadline came before the start.
     pub fn could_not_start(&self) -> bool {
         matches!(self.end, End::NotStarted(_))
     }
 
-    /// Returns true if the command certainly did not run, so that it had no effect. False if a limit or a signal came
-    /// while the system started the command: it may have begun just then.
+    /// Returns true if the command certainly did not run, so it had no effect. False if a limit or signal came while
+    /// the system started the command, because it may just have begun.
     pub(crate) fn has_not_run(&self) -> bool {
         self.could_not_start() || self.is_too_late
     }
@@ -105,20 +103,20 @@ impl Outcome {
 /// Details of an end that backoff caused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ForcedEnd {
-    /// Length of `--timeout` or `--idle-timeout`, if one of them ended the attempt.
+    /// Length of `--timeout` or `--idle-timeout`, if it ended the attempt.
     pub limit: Option<Duration>,
-    /// The first signal was not enough, and backoff sent KILL (`--kill-after`).
+    /// The first signal was not enough, and backoff sent SIGKILL (`--kill-after`).
     pub took_kill: bool,
 }
 
-/// Suffix for an attempt that did not end by the first signal.
-pub(crate) const NEEDED_KILL: &str = " and needed KILL";
+/// Suffix for an attempt that the first signal did not end.
+pub(crate) const NEEDED_KILL: &str = " and needed SIGKILL";
 
-/// The end, followed by option and length of `--timeout` or `--idle-timeout` if one of them caused it: `timed out
-/// (--timeout 5s)`. Messages about the deadline add its option and length themselves.
+/// Formats the end. If `--timeout` or `--idle-timeout` caused it, its length follows: `timed out (--timeout 5s)`.
+/// Messages about the deadline add its option and length themselves.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `killed by SIGKILL` says it already.
+        // `killed by SIGKILL` already says so.
         let names_kill = self.forced_end.took_kill && matches!(self.end, End::TimedOut(_));
         let kill_note = if names_kill { NEEDED_KILL } else { "" };
         let limit = self.forced_end.limit.map(exact);
@@ -134,26 +132,28 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Findings in the streams of an attempt.
+/// What was seen in the streams of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Longest wait that a failed attempt's output asked for, or else that a spent limit needs, from its end.
+    /// Longest wait that a failed attempt's output asked for, counted from its end. Without one, the wait that a spent
+    /// rate limit needs.
     pub wait_asked: Option<Duration>,
-    /// Standard input that the command has read cannot be replayed: it is too much, or was not kept (`input_error`).
+    /// Standard input that the command read cannot be replayed: there was too much, or it was not kept (`input_error`).
     pub input_lost: bool,
-    /// Error that prevented keeping the input, except excess size.
+    /// Error that prevented keeping the input, other than its size.
     pub input_error: Option<String>,
-    /// Standard input has to be read ahead of the command, first noticed before this attempt.
+    /// Standard input has to be read ahead of the command, which was first noticed before this attempt.
     pub input_read_ahead: bool,
-    /// The reader of the output is gone. After exit 0 and a failed start only true if output was refused, as the
-    /// command had written all, or nothing.
+    /// The reader of the output is gone. After exit 0 or a failed start, true only if output was refused, because the
+    /// command had written everything, or nothing.
     pub reader_gone: bool,
-    /// Output had no reader any more as backoff passed it on. The command may not have noticed, as backoff took it.
+    /// The reader was gone when backoff passed on the output. The command may not have noticed, because backoff took
+    /// it.
     pub output_refused: bool,
-    /// Output that could not be kept, and was printed as it came; and why.
+    /// Which output could not be kept and was printed as it came, and why.
     pub not_kept: Option<String>,
-    /// Output was lost: the attempt was ended before a reader took the rest. False if the deadline ended it, which then
-    /// is the end that messages name.
+    /// Output was lost, because the attempt was ended before a reader took the rest. False if the deadline ended it,
+    /// because messages then name the deadline.
     pub unread: bool,
 }
 
@@ -161,20 +161,19 @@ pub struct Seen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Exited(u8),
-    /// The signal killed the command; or it came to backoff while the command's output waited for its reader, and so
-    /// the output was lost, however the command itself ended.
+    /// The signal killed the command. Or backoff received it while the output waited for its reader, so the output was
+    /// lost, however the command itself ended.
     Signaled(Signal),
-    /// backoff ended the attempt, however the process then died; or the deadline came while its output still waited for
-    /// its reader, or before it could start.
+    /// backoff ended the attempt, however the process then died. Or the deadline passed while the output still waited
+    /// for its reader, or before the start.
     TimedOut(TimeLimit),
-    /// `execve(2)` failed; nothing ran.
+    /// `execve(2)` failed, so nothing ran.
     NotStarted(StartFailure),
-    /// A signal asked backoff and the command to end, but the command, or after its exit with 0 another process of the
-    /// attempt, still runs (see [`Outcome::survivors`]).
+    /// A signal told backoff and the command to exit, but the command is still running. Or it exited with 0, and
+    /// another process of the attempt is still running (see [`Outcome::survivors`]).
     Unended,
 }
 
-/// Limit that ended an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeLimit {
     /// `--timeout`, limit on one attempt.
@@ -188,10 +187,10 @@ pub enum TimeLimit {
 /// Failure of `execve(2)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartFailure {
-    /// True if the command, or the interpreter of a script, does not exist (ENOENT, ENOTDIR): status 127. Otherwise the
-    /// command exists and cannot be run: 126.
+    /// True if the command, or the interpreter of a script, does not exist (ENOENT, ENOTDIR): status 127. Otherwise it
+    /// exists and cannot be run: 126.
     pub not_found: bool,
-    /// Text for people, such as `command not found`.
+    /// Human-readable, such as `command not found`.
     pub message: String,
 }
 
@@ -199,10 +198,11 @@ impl StartFailure {
     /// Message if no file of that name exists.
     pub const NOT_FOUND: &'static str = "command not found";
 
-    /// Message if no file is at the path that was given.
+    /// Message if there is no file at the given path.
     pub const NO_FILE: &'static str = "No such file or directory";
 
-    /// Returns true if the name of the command may be a word of a shell. `not_found` would also cover a script whose interpreter is missing.
+    /// Returns true if the command's name may be a shell word. `not_found` also covers a script whose interpreter is
+    /// missing.
     pub(crate) fn is_about_name(&self) -> bool {
         [StartFailure::NOT_FOUND, StartFailure::NO_FILE].contains(&self.message.as_str())
     }
@@ -214,8 +214,8 @@ impl StartFailure {
 }
 
 impl End {
-    /// Returns the code that rules compare: the command's own, or the code of a shell for a death by a signal (128+N)
-    /// and a failed start (126, 127). None for a timeout, which backoff causes, and for a command that has not ended.
+    /// Returns the code that rules compare: the command's own or, as in a shell, 128+N for a signal and 126 or 127 for
+    /// a failed start. None for a timeout, which backoff causes, and for a command that has not ended.
     pub fn code(&self) -> Option<u8> {
         match self {
             End::Exited(code) => Some(*code),
@@ -225,8 +225,7 @@ impl End {
         }
     }
 
-    /// Returns the signal that killed the command, or by which its output was lost (see [`End::Signaled`]); None for
-    /// any other end.
+    /// Returns the signal that killed the command or lost its output (see [`End::Signaled`]), None for any other end.
     pub fn signal(&self) -> Option<Signal> {
         match self {
             End::Signaled(signal) => Some(*signal),
@@ -234,14 +233,14 @@ impl End {
         }
     }
 
-    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 126 or 127 for a failed start, 124
-    /// for a timeout, as `timeout(1)` does, or no end.
+    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 126 or 127 for a failed start. 124
+    /// for a timeout (as `timeout(1)` does) and for a command that has not ended.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)
     }
 }
 
-/// Formats as messages show an end: `exit 7`, `killed by SIGTERM`.
+/// Formats as in messages: `exit 7`, `killed by SIGTERM`.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

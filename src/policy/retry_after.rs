@@ -1,10 +1,11 @@
 //! `--retry-after`: the wait that a command's output asks for.
 //!
-//! [`DIALECTS`] are the ways to ask. A number that is part of something else (`5-10 minutes`, `1,000`, `12:30`) asks for
-//! nothing: no wait is better than a wrong one. If nothing asks, a spent rate limit does, for the time until its reset.
+//! [`DIALECTS`] are the ways to ask. A number that is part of something else (`5-10 minutes`, `1,000`, `12:30`) is
+//! ignored, because no wait is better than a wrong one. If nothing asks, a spent rate limit does, for the time until
+//! its reset.
 //!
 //! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date); the AWS SDKs (`x-amz-retry-after`); the
-//! documents of GitHub and Discord on rate limits. The prose has no standard.
+//! documentation of GitHub and Discord on rate limits. There is no standard for prose.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
@@ -21,15 +22,15 @@ enum Bare {
     Ignored,
 }
 
-/// Words before a wait, and how to read a number without a unit after them. Of several that match, the first counts.
+/// Words before a wait, and how to read a number without a unit after them. The first match counts.
 const DIALECTS: [(&str, Bare); 5] = [
-    // A program that waits by itself (curl's `Will retry in 1 second`), or an option (`--retry-after`).
+    // A program that retries by itself (curl's `Will retry in 1 second`), or an option (`--retry-after`).
     (r"(?:\b(?:will|ll|next)\s+|--)(?:re)?try", Bare::Ignored),
     (
         r"(?:x-amz-retry-after|retry[-_]?after[-_]?ms)",
         Bare::Milliseconds,
     ),
-    // A header, or a field of JSON or of a log: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`.
+    // A header, or a field in JSON or a log: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`.
     (r"retry(?:[-_]?after\W|\s+after\s*[:=])", Bare::Seconds),
     (r"retry\s+after\s", Bare::SecondsIfLast),
     (
@@ -41,27 +42,27 @@ const DIALECTS: [(&str, Bare); 5] = [
 /// Quotes, brackets and the like between words and value.
 const BETWEEN: &str = r#"["'`\\\s:=>\[(]"#;
 
-/// One of [`DIALECTS`], each a group, up to the value.
+/// One of [`DIALECTS`], each as a group, up to the value.
 static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let dialects = DIALECTS.map(|(words, _)| format!("({words})")).join("|");
     regex(&format!("(?:{dialects}){BETWEEN}*"))
 });
 
-/// A date of HTTP, or one of RFC 3339 in UTC, perhaps with blanks: `2026-10-21 07:28:00 UTC` (Let's Encrypt).
+/// An HTTP date, or one of RFC 3339 in UTC, possibly with spaces: `2026-10-21 07:28:00 UTC` (Let's Encrypt).
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"^(?:(?<http>[a-z]{3,9},? [-\w ]+ \d\d:\d\d:\d\d (?:GMT|\d{4}))|(?<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z| UTC))",
     )
 });
 
-/// A number with a unit, perhaps after another: `5s`, `'6' minutes`, `and 30 seconds`.
+/// A number with a unit, possibly after another: `5s`, `'6' minutes`, `and 30 seconds`.
 static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r#"^,?\s*(?:and\s+)?(\d+(?:\.\d+)?|\.\d+)["'`\\]*\s*(ns|[uµμ]s|m(?:illi)?s(?:ec(?:ond)?s?)?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?:[^a-z=]|$)"#,
     )
 });
 
-/// How the names of a unit begin, and its seconds.
+/// Prefix of a unit's names, and its seconds.
 const UNITS: [(&str, f64); 11] = [
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -80,25 +81,25 @@ const UNITS: [(&str, f64); 11] = [
 static NUMBER: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r#"^(\d+(?:\.\d+)?|\.\d+)(?:[,.:]*(?:[\s"'`\\)\]}<;(]|$))"#));
 
-/// A field of a rate limit, up to its value: `X-RateLimit-Remaining: `, `x-ratelimit-reset-after: `.
+/// A rate limit field up to its value: `X-RateLimit-Remaining: `, `x-ratelimit-reset-after: `.
 static RATE_LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!(
         "rate[-_]?limit[-_](?:(?<remaining>remaining)|reset(?<after>[-_]after)?){BETWEEN}+"
     ))
 });
 
-/// Status 429 in a status line, a message or a structure.
+/// Status 429 in a status line, a message or structured data.
 static STATUS_429: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(r"http/[\d.]+\s+429\b|\b(?:status|error|code)\b[^\d\n]{0,12}429\b|\b429\s+too\b")
 });
 
-/// A larger number of seconds until a reset is a time since the UNIX epoch, and one in milliseconds if larger than
-/// `MOST_SECONDS`, the year 5138.
+/// A larger number of seconds until a reset is a time since the UNIX epoch, in milliseconds if larger than
+/// `MOST_SECONDS` (the year 5138).
 const LONGEST_RESET: f64 = 1e8;
 const MOST_SECONDS: f64 = 1e11;
 
-/// Returns the wait that lines of output ask for, which an attempt printed until `now`: the longest, or else that until
-/// the reset of a spent rate limit. A date in the past is a wait of zero.
+/// Returns the longest wait that an attempt's lines of output, printed until `now`, ask for. If none asks, returns the
+/// time until the reset of a spent rate limit. A date in the past is a wait of zero.
 pub fn wait_asked<'a>(lines: impl Iterator<Item = &'a [u8]>, now: SystemTime) -> Option<Duration> {
     let mut asked = None;
     let mut limit = RateLimit::default();
@@ -112,14 +113,14 @@ pub fn wait_asked<'a>(lines: impl Iterator<Item = &'a [u8]>, now: SystemTime) ->
     asked.or(limit.wait())
 }
 
-/// Returns the wait of one match of [`REQUEST`].
+/// Returns the wait in a match of [`REQUEST`].
 fn wait_of(request: &Captures<'_>, line: &str, now: SystemTime) -> Option<Duration> {
     let dialect = (0..DIALECTS.len()).find(|index| request.get(index + 1).is_some())?;
     let value = &line[request.get(0)?.end()..];
     value_of(value, DIALECTS[dialect].1, now)
 }
 
-/// Returns the wait that a text begins with: a date, lengths such as `1m30s`, or a number.
+/// Returns the wait at the beginning of a text: a date, lengths such as `1m30s`, or a number.
 fn value_of(text: &str, bare: Bare, now: SystemTime) -> Option<Duration> {
     if let Some(wait) = until_date(text, now).or_else(|| length(text)) {
         return Some(wait);
@@ -146,7 +147,7 @@ fn until_date(text: &str, now: SystemTime) -> Option<Duration> {
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-/// Adds up lengths such as `1 hour and 5 minutes`, up to one whose unit is not smaller than the unit before.
+/// Adds up lengths such as `1 hour and 5 minutes`, until a unit is not smaller than the one before.
 fn length(mut text: &str) -> Option<Duration> {
     let mut total = 0.0;
     let mut last_unit = f64::INFINITY;
@@ -170,19 +171,19 @@ fn seconds_in(unit: &str) -> Option<f64> {
     Some(*seconds)
 }
 
-/// Returns seconds as a duration, which saturates.
+/// Returns seconds as a duration, saturating.
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// The rate limit that a server tells about. Its fields stand on ordinary answers, too, so that a reset counts only if
-/// nothing is left or, if no field says how much is left, after a status 429.
+/// The rate limit that a server reports. Servers also send its fields with successful responses, so a reset counts only
+/// if nothing is left or, if no field says how much is left, after status 429.
 #[derive(Debug, Default)]
 struct RateLimit {
     has_status_429: bool,
     tells_what_is_left: bool,
     is_spent: bool,
-    /// The longest time until a reset.
+    /// Longest time until a reset.
     reset: Option<Duration>,
 }
 
@@ -213,7 +214,7 @@ impl RateLimit {
     }
 }
 
-/// Returns the time until a reset that a server gives as a length or as a time since the UNIX epoch; None if it has
+/// Returns the time until a reset, which a server gives as a length or as a time since the UNIX epoch. None if it has
 /// passed.
 fn until_reset(value: Duration, now: SystemTime) -> Option<Duration> {
     let seconds = value.as_secs_f64();
@@ -230,13 +231,13 @@ fn until_reset(value: Duration, now: SystemTime) -> Option<Duration> {
         .ok()
 }
 
-/// Returns an expression that ignores case; None if the text is none, which tests exclude: a panic would be worse than
-/// a wait that is not seen.
+/// Returns a case-insensitive expression, None if it is invalid. Tests rule that out, but a panic would be worse than a
+/// wait that is missed.
 fn regex(text: &str) -> Option<Regex> {
     RegexBuilder::new(text).case_insensitive(true).build().ok()
 }
 
-/// Returns all matches of an expression in a text.
+/// Returns all matches in a text, none if the expression is invalid.
 fn captures<'t>(
     expression: &'static LazyLock<Option<Regex>>,
     text: &'t str,

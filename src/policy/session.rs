@@ -1,6 +1,6 @@
-//! Decides whether a run stops or retries, and after which wait. The loop of `run` calls [`Session::begin`] before each
-//! attempt and [`Session::next`] after it, unless a signal or a lost output has ended the run without a verdict; the
-//! session keeps what these decisions need to know about earlier attempts.
+//! Decides whether a run stops or retries, and how long it waits. The loop of `run` calls [`Session::begin`] before
+//! each attempt and [`Session::next`] after it, unless a signal or lost output ended the run without a verdict. The
+//! session remembers what these decisions need to know about earlier attempts.
 
 mod limits;
 
@@ -19,7 +19,7 @@ pub enum Decision {
     Stop(Stop),
     /// Waits and runs the command again, after a failure or, with `--until`, a success.
     Retry(Duration),
-    /// Waits and runs the command again, because a success must be confirmed (`--consecutive`).
+    /// Waits and runs the command again to confirm a success (`--consecutive`).
     Confirm(Duration),
 }
 
@@ -30,17 +30,17 @@ pub enum Stop {
         /// True if an earlier attempt failed.
         flaky: bool,
     },
-    /// `--until failure`, and an attempt failed.
+    /// An attempt failed, with `--until failure`.
     FailureCame,
-    /// `--until never`: the run ended after a successful attempt.
+    /// The run ended after a successful attempt, with `--until never`.
     EndedOnSuccess(GiveUp),
-    /// The run has not reached its goal. The last attempt may be a success (`--consecutive`, `--until`).
+    /// The run did not reach its goal. The last attempt may be a success (`--consecutive`, `--until`).
     GaveUp(GiveUp),
 }
 
 impl Stop {
-    /// Returns the reason for giving up, if the run gave up; None if it reached its goal, or ended after a success with
-    /// `--until never`.
+    /// Returns the reason for giving up. None if the run reached its goal, or ended after a success with `--until
+    /// never`.
     pub fn gave_up(self) -> Option<GiveUp> {
         match self {
             Stop::GaveUp(why) => Some(why),
@@ -49,36 +49,35 @@ impl Stop {
     }
 }
 
-/// State of a run over its attempts: their number, the growth of the waits, and successes in a row.
+/// State of a run across attempts: their number, the growth of the waits, and successes in a row.
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
-    /// Number of the current attempt, to which `--attempts` applies: 0 before the first, then from 1 on. After
-    /// `--reset-after` has restarted the count, it goes on with 2.
+    /// Number of the current attempt, to which `--attempts` applies, 0 before the first. After `--reset-after` has
+    /// restarted the count, it continues with 2.
     pub attempt: u64,
-    /// Number of attempts so far, including the current one and those before a reset.
+    /// Attempts so far, including the current one and those before a reset.
     pub total: u64,
-    /// Number of retries decided so far, including those before a reset, those after a success (`--until`), and one
-    /// that the budget then denied.
+    /// Retries decided so far, including those before a reset, those after a success (`--until`), and one that the
+    /// budget then denied.
     pub retries: u64,
-    /// The output of the command asked for a longer wait before the last retry than the one drawn, and got it. Set with
-    /// each `Decision::Retry`, so that it tells nothing after any other decision.
+    /// The output asked for a longer wait before the last retry than the one drawn, and got it. Set with each
+    /// `Decision::Retry`, and meaningless after any other decision.
     pub is_wait_asked: bool,
-    /// Step of the growth for the next wait: the retries since the growth last began.
+    /// Growth step of the next wait: the retries since the growth last restarted.
     growth_step: u64,
-    /// The wait that was drawn for the last retry since the growth began, for decorrelated jitter; None before it.
+    /// Last wait drawn since the growth restarted, for decorrelated jitter.
     previous_delay: Option<Duration>,
     /// Counted only if success is the goal.
     successes_in_a_row: u64,
-    /// An attempt of the run has failed, before a reset or after it.
+    /// An attempt of the run failed, before or after a reset.
     has_failed: bool,
     /// The last attempt ran at least as long as `--reset-after`, and the count of attempts has not restarted yet.
     restart_is_due: bool,
 }
 
 impl<'p> Session<'p> {
-    /// Returns the session of a run that has made no attempt yet.
     pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
         Session {
             limits,
@@ -95,15 +94,15 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Counts an attempt that begins. If `--reset-after` has made a restart due, the attempt is number 2.
+    /// Counts an attempt that begins. It is number 2 if `--reset-after` has made a restart due.
     pub fn begin(&mut self) {
         self.attempt = self.next_attempt();
         self.total += 1;
         self.restart_is_due = false;
     }
 
-    /// Returns the number of the next attempt: 2 if a restart is due (`--reset-after`), as the last attempt then counts
-    /// as the first.
+    /// Returns the number of the next attempt: 2 if a restart is due (`--reset-after`), because the last attempt then
+    /// counts as the first.
     pub fn next_attempt(&self) -> u64 {
         if self.restart_is_due {
             2
@@ -112,9 +111,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Decides the step after an attempt, by the goal (`--until`) and the limits of the run. `elapsed` is the time
-    /// since the run began. Remembers a failure, as a later success is then a flaky one, and counts a retry that it
-    /// allows, although the budget, which is asked after that, may still deny it. A confirmation is no retry.
+    /// Decides the next step by the goal (`--until`) and the limits of the run. `elapsed` is the time since the run
+    /// began. Remembers a failure, because a later success is then flaky. Counts a retry that it allows, although the
+    /// budget, which is asked later, may still deny it. A confirmation is not a retry.
     pub fn next(
         &mut self,
         outcome: &Outcome,
@@ -126,7 +125,8 @@ impl<'p> Session<'p> {
         self.has_failed |= !succeeded;
         match (self.goal_after(outcome, verdict), verdict) {
             (Until::Success, Verdict::Success) => self.after_success(outcome, elapsed),
-            // Never `Ask`: `--retry-if` has replaced it, except with `--until failure`, which the next arm ends.
+            // Never `Ask`, which `--retry-if` has replaced. With `--until failure` it remains, but the next arm handles
+            // it.
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
             (Until::Failure, _) if !succeeded && !outcome.ended_by_deadline() => {
@@ -140,10 +140,10 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output is lost
-    /// or has no reader (a death by SIGPIPE tells this, too), or whose predicate failed says nothing about the command,
-    /// so it is treated as with `--until success`: a typo in a name must neither count as the failure that was looked
-    /// for nor be repeated for ever.
+    /// Returns the goal that applies to this attempt. An attempt says nothing about the command if it could not start
+    /// or be killed, if its output is lost or has no reader (as a death by SIGPIPE also shows), or if its predicate
+    /// failed. It is treated as with `--until success`, so that a typo in a name neither counts as the expected failure
+    /// nor repeats forever.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let is_unknown = match verdict.reason() {
             Some(reason) => matches!(
@@ -159,8 +159,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the end of a run that gives up after an attempt. With `--until never`, the end after a success is not a
-    /// failure.
+    /// Returns the end of a run that gives up. With `--until never`, that is not a failure after a success.
     pub fn stop_for(&self, why: GiveUp, verdict: &Verdict) -> Stop {
         match (self.limits.until, verdict) {
             (Until::Never, Verdict::Success) => Stop::EndedOnSuccess(why),
@@ -168,24 +167,24 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it
-    /// (`--consecutive`), or giving up as a limit forbids that one. The wait before it is the base delay, as growth and
-    /// jitter only help a service that fails. Also called for a success whose output has lost its reader, whatever the
-    /// goal of the run (`goal_after`): with `--until failure` the run gives up, as another attempt would have no reader
-    /// either.
+    /// Decides the step after a success if success is the goal: stop, confirm it with another attempt
+    /// (`--consecutive`), or give up because a limit forbids that. The wait before a confirmation is the base delay,
+    /// because growth and jitter only help a service that fails. Also called for a success whose output lost its
+    /// reader, whatever the goal (`goal_after`). With `--until failure` the run then gives up, because another attempt
+    /// would also have no reader.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         if self.limits.until == Until::Failure {
-            // The failure that was looked for did not come, so that the run must not end with 0.
+            // The expected failure did not come, so the run must not exit with 0.
             return give_up(GiveUp::Permanent);
         }
         self.successes_in_a_row += 1;
-        // With `--nested once` no further attempt can confirm the success.
+        // With `--nested once`, no further attempt can confirm the success.
         if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {
             return Decision::Stop(Stop::Succeeded {
                 flaky: self.has_failed,
             });
         }
-        // Only lost input: the other reasons need a failure, or were ruled out above.
+        // Only lost input is possible. The other reasons need a failure, or were ruled out above.
         if let Some(why) = self.retry_forbidden_by(outcome, &Verdict::Success) {
             return give_up(why);
         }
@@ -199,9 +198,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
-    /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
-    /// `--until never`. Counts the retry and lets the waits grow only if a wait is returned.
+    /// Returns the wait before another attempt that is not a confirmation, or the reason why none follows. Resets the
+    /// successes in a row, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success
+    /// with `--until never`. Counts the retry and lets the waits grow only if it returns a wait.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -214,7 +213,7 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         self.note_restart(outcome, verdict);
-        // Waits grow with failures in a row, and a success ends the row with `--until never`. With `--until failure`,
+        // Waits grow with failures in a row, which a success interrupts with `--until never`. With `--until failure`,
         // each repetition follows a success, and the waits grow with these.
         if self.restart_is_due || self.is_expected_success(verdict) {
             self.restart_growth();
@@ -227,7 +226,7 @@ impl<'p> Session<'p> {
             return Err(GiveUp::Delay);
         }
         let drawn = self.draw(rng);
-        // A wait that the output of a success asks for does not count.
+        // A wait that the output of a success asks for is ignored.
         let wait = if *verdict == Verdict::Success {
             drawn
         } else if self.asks_too_much(outcome) {
@@ -243,8 +242,8 @@ impl<'p> Session<'p> {
         Ok(wait)
     }
 
-    /// Counts a retry, and lets the next wait grow. The part of a wait that the output asked for is left out:
-    /// decorrelated jitter would multiply it further.
+    /// Counts a retry, and lets the next wait grow. Leaves out the part of a wait that the output asked for, which
+    /// decorrelated jitter would multiply.
     fn count_retry(&mut self, drawn: Duration) {
         self.retries += 1;
         self.growth_step += 1;
@@ -255,7 +254,7 @@ impl<'p> Session<'p> {
         self.delays.draw(self.growth_step, self.previous_delay, rng)
     }
 
-    /// Returns true if the output asked for a wait that ends the run. With `--until never` the run goes on, and
+    /// Returns true if the output asked for a wait that ends the run. With `--until never` the run continues, and
     /// `at_least_asked` cuts the wait.
     fn asks_too_much(&self, outcome: &Outcome) -> bool {
         match (self.limits.max_retry_after, outcome.seen.wait_asked) {
@@ -264,10 +263,10 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Notes whether the count of attempts restarts: it does after an attempt that ran at least as long as
-    /// `--reset-after`, as the command then counts as recovered. The field `attempt` changes when the next attempt
-    /// begins, but the attempt limit already applies to the new count. No restart after a success with `--until
-    /// failure`: long successes are expected then, and the attempt limit has to count them.
+    /// Notes whether the count of attempts restarts. It does after an attempt that ran at least as long as
+    /// `--reset-after`, because the command then counts as recovered. `attempt` changes when the next attempt begins,
+    /// but the attempt limit already applies to the new count. A success with `--until failure` restarts nothing,
+    /// because long successes are expected then, and the attempt limit has to count them.
     fn note_restart(&mut self, outcome: &Outcome, verdict: &Verdict) {
         let is_long = match self.limits.reset_after {
             Some(healthy) => outcome.ran >= healthy,
@@ -282,27 +281,26 @@ impl<'p> Session<'p> {
         self.limits.until == Until::Never && *verdict == Verdict::Success
     }
 
-    /// Lets the waits grow from the base again.
     fn restart_growth(&mut self) {
         self.growth_step = 0;
         self.previous_delay = None;
     }
 
-    /// Returns the reason in this attempt that forbids another one; None if another one may follow. Limits on number
-    /// and time of attempts are checked later, as they depend on the next attempt.
+    /// Returns the reason in this attempt that forbids another one, or None. Limits on number and time of attempts are
+    /// checked later, because they depend on the next attempt.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
-        // A success does not count: the user asks to repeat it (`--until`, `--consecutive`).
+        // A success does not count, because the user asks to repeat it (`--until`, `--consecutive`).
         let failure_may_have_taken_effect = verdict
             .reason()
             .is_some_and(|reason| !reason.is_safe_to_repeat);
-        // The first two keep the command's own status. They come before the deadline and later limits, which, except
-        // lost input, exit with `--exhausted-exit`, by which a scheduler or the outer run may run the command again.
+        // The first two keep the command's own status. They precede the deadline and later limits. Those, except lost
+        // input, exit with `--exhausted-exit`, on which a scheduler or the outer run may run the command again.
         if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
         } else if outcome.ended_by_deadline() || verdict.is_cut_off_by_deadline() {
-            // The cause of the end, even if input was also lost, or an earlier limit (`--stop-after`) has passed, too.
+            // The cause of the end, even if input was also lost or an earlier limit (`--stop-after`) has also passed.
             Some(GiveUp::Deadline)
         } else if outcome.seen.input_lost {
             Some(GiveUp::Stdin)
@@ -312,9 +310,9 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`. A
-    /// request above the limit comes here only with `--until never`, as it ends any other run before.
-    /// The asked wait gets a random part, which may exceed the limit, so that clients with the same answer do not
-    /// return together, unless `asked_is_exact`.
+    /// request above the limit only gets here with `--until never`, because it ends any other run. The requested wait
+    /// gets a random part, which may exceed the limit, so that clients with the same answer do not all return at once,
+    /// unless `asked_is_exact`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
         else {
@@ -334,9 +332,9 @@ impl<'p> Session<'p> {
             .is_some_and(|attempts| self.next_attempt() > attempts)
     }
 
-    /// Returns the limit on time that forbids an attempt after this wait, or None if it may begin. An attempt that
-    /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began. Asked
-    /// as a wait is decided, and by `run` again before the wait and the attempt, as hooks and the budget take time.
+    /// Returns the time limit that forbids an attempt after this wait, or None. An attempt exactly at the limit is also
+    /// forbidden. `elapsed` is the time since the run began. Checked when a wait is decided, and by `run` again before
+    /// the wait and the attempt, because hooks and the budget take time.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let latest = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);

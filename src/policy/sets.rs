@@ -1,4 +1,4 @@
-//! Sets of exit codes, which options such as `--retry-exit` name and rules look up.
+//! Sets of exit codes, for options such as `--retry-exit` and for rules.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,10 +8,10 @@ use super::outcome::End;
 use super::signal::{Signal, names};
 use crate::text::tip;
 
-/// Ends of an attempt: exit codes as a shell shows them (0 to 255, 128+N for a death by signal N), and timeouts.
+/// Ends of an attempt: exit codes as a shell shows them (128+N for a death by signal N), and timeouts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodeSet {
-    /// A bit for each code: 0 to 127, 128 to 255.
+    /// One bit per code: 0 to 127, 128 to 255.
     codes: [u128; 2],
     timeout: bool,
 }
@@ -29,7 +29,6 @@ impl CodeSet {
         }
     }
 
-    /// Returns the codes of both sets, and `timeout` if one of them has it.
     pub fn union(self, other: CodeSet) -> CodeSet {
         CodeSet {
             codes: [
@@ -48,8 +47,8 @@ impl CodeSet {
         self.timeout
     }
 
-    /// Returns true if the end's code is in the set. An end without a code is in it if the set has `timeout`: such an
-    /// end is a timeout, except [`End::Unended`], for which the answer makes no difference to any caller.
+    /// Returns true if the end's code is in the set. An end without a code is in it if the set has `timeout`. Such an
+    /// end is a timeout or [`End::Unended`], for which no caller cares about the answer.
     pub fn contains_end(&self, end: &End) -> bool {
         end.code().map_or(self.timeout, |code| self.contains(code))
     }
@@ -58,8 +57,8 @@ impl CodeSet {
 impl FromStr for CodeSet {
     type Err = String;
 
-    /// Parses `7`, `1,2,75`, `100-110`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a death by it. The
-    /// error is the rest of a sentence that begins with the text.
+    /// Parses a mix of `7`, `1,2,75`, `100-110`, `SIGKILL` and `timeout`. A signal stands for the code of a death by
+    /// it. The error completes a sentence that begins with the text.
     fn from_str(text: &str) -> Result<CodeSet, String> {
         let mut set = CodeSet::default();
         for part in text.split(',').map(str::trim) {
@@ -78,7 +77,7 @@ impl FromStr for CodeSet {
     }
 }
 
-/// Returns the codes of a code, a range or a signal.
+/// Parses a code, a range or a signal.
 fn range(part: &str) -> Result<RangeInclusive<u8>, &'static str> {
     if let Some(code) = one_code(part) {
         return Ok(code..=code);
@@ -88,11 +87,11 @@ fn range(part: &str) -> Result<RangeInclusive<u8>, &'static str> {
         Some((Some(first), Some(last))) if first <= last => Ok(first..=last),
         Some((Some(_), Some(_))) => Err("runs backwards"),
         _ if part.is_empty() => Err("is empty"),
-        _ => Err("is neither from 0 to 255 nor a name"),
+        _ => Err("is neither a number from 0 to 255 nor a signal"),
     }
 }
 
-/// Returns the exit code of a number or a signal. A number is always a code: 15 is the code 15, and TERM is 143.
+/// Parses a code or a signal. A number is always a code: 15 is 15, and TERM is 143.
 fn one_code(text: &str) -> Option<u8> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().ok();
@@ -100,15 +99,15 @@ fn one_code(text: &str) -> Option<u8> {
     text.parse().ok().map(Signal::shell_status)
 }
 
-/// Formats as a list that the parser accepts, unless the set is empty: `1,2,100-110,timeout`. Three codes in a row or
-/// more are a range.
+/// Formats as a list that the parser accepts, unless the set is empty: `1,2,100-110,timeout`. Three or more codes in a
+/// row become a range.
 impl fmt::Display for CodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut codes = (0..=u8::MAX).filter(|code| self.contains(*code)).peekable();
         let mut comma = "";
         while let Some(first) = codes.next() {
             let mut last = first;
-            // The sum cannot overflow, as no code follows 255.
+            // Cannot overflow, because no code follows 255.
             while let Some(next) = codes.next_if(|next| *next == last + 1) {
                 last = next;
             }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use nix::libc;
 
-/// A signal number. Real-time signals, which have no name, are included.
+/// A signal number, including real-time signals, which have no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signal(u8);
 
@@ -24,7 +24,7 @@ well_known! {
 }
 
 impl Signal {
-    /// Returns a signal by number, 1 to the platform's highest (64 on Linux); None for any other number.
+    /// Returns the signal with this number, from 1 to the platform's highest (64 on Linux). None for any other number.
     pub fn from_number(number: i32) -> Option<Signal> {
         if (1..=highest()).contains(&number) {
             Some(Signal(number as u8))
@@ -41,12 +41,12 @@ impl Signal {
         i32::from(self.0)
     }
 
-    /// Returns the number that a shell shows in `$?` after a death by this signal: 128+N.
+    /// Returns 128+N, which a shell shows in `$?` after a death by this signal.
     pub fn shell_status(self) -> u8 {
         128 + self.0
     }
 
-    /// Returns true for a signal that ends, stops or continues a whole job. Any other tells one process something.
+    /// Returns true for a signal that ends, stops or continues a whole job. Any other is meant for one process.
     pub fn is_for_job(self) -> bool {
         let ends = matches!(
             self,
@@ -55,19 +55,19 @@ impl Signal {
         ends || self.stops_a_job() || matches!(self, Signal::STOP | Signal::CONT)
     }
 
-    /// Returns true for TSTP, TTIN and TTOU, by which the terminal's job control stops a job.
+    /// Returns true for SIGTSTP, SIGTTIN and SIGTTOU, with which a terminal's job control stops a job.
     pub fn stops_a_job(self) -> bool {
         matches!(self, Signal::TSTP | Signal::TTIN | Signal::TTOU)
     }
 }
 
-/// Returns the names of signals, with `SIG` and without.
+/// Returns the names of all signals, with and without `SIG`.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let names = nix::sys::signal::Signal::iterator().map(nix::sys::signal::Signal::as_str);
     names.flat_map(|name| [name.trim_start_matches("SIG"), name])
 }
 
-/// Returns the highest signal number, that of the last real-time signal on systems that have some.
+/// Returns the highest signal number, which is a real-time signal on systems that have them.
 fn highest() -> i32 {
     match std::env::consts::OS {
         "linux" | "android" => 64,
@@ -90,8 +90,8 @@ impl fmt::Display for Signal {
 impl FromStr for Signal {
     type Err = ();
 
-    /// Parses `TERM`, `SIGTERM`, `term` or `15`. The error says nothing, as the option that takes the
-    /// signal words the message.
+    /// Parses `TERM`, `SIGTERM`, `term` or `15`. The error is empty, because the option that takes the signal words the
+    /// message.
     fn from_str(text: &str) -> Result<Signal, ()> {
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
             return text.parse().ok().and_then(Signal::from_number).ok_or(());

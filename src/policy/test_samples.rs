@@ -25,7 +25,6 @@ pub(crate) fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// Returns waits that grow exponentially.
 pub(crate) fn exponential(base: Duration, factor: f64, cap: Duration, jitter: Jitter) -> Delays {
     Delays {
         base,
@@ -41,7 +40,7 @@ pub(crate) fn decorrelated() -> Delays {
     exponential(ms(500), 2.0, s(30), jitter)
 }
 
-/// Returns the mean of waits in seconds; NaN if there are none.
+/// Returns the mean of waits in seconds, NaN if there are none.
 pub(crate) fn mean(waits: impl IntoIterator<Item = Duration>) -> f64 {
     let mut count = 0.0;
     let mut sum = 0.0;
@@ -52,7 +51,7 @@ pub(crate) fn mean(waits: impl IntoIterator<Item = Duration>) -> f64 {
     sum / count
 }
 
-/// Panics unless `got` differs from `expected` by at most the share `relative` of it: 0.01 is one percent.
+/// Panics unless `got` differs from `expected` by at most the fraction `relative`: 0.01 is one percent.
 #[track_caller]
 pub(crate) fn expect_near(got: f64, expected: f64, relative: f64) {
     assert!(
@@ -61,7 +60,7 @@ pub(crate) fn expect_near(got: f64, expected: f64, relative: f64) {
     );
 }
 
-/// Returns a configuration that writes no file about failed cases.
+/// Returns a config that writes no file about failed cases.
 pub(crate) fn quietly(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -81,7 +80,7 @@ pub(crate) fn duration() -> impl Strategy<Value = Duration> {
     ]
 }
 
-/// Generates factors of growth as the options accept them: at least 1, with the extremes of the range.
+/// Generates growth factors as the options accept them: at least 1, including the extremes.
 pub(crate) fn factor() -> impl Strategy<Value = f64> {
     prop_oneof![
         1 => Just(1.0),
@@ -91,12 +90,12 @@ pub(crate) fn factor() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Generates indices of retries: mostly small ones, also some after which every growth has reached its cap.
+/// Generates retry indices: mostly small ones, but also some at which every growth has reached its cap.
 pub(crate) fn retry() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0..80_u64, 2 => any::<u64>(), 1 => Just(u64::MAX)]
 }
 
-/// Generates all growths but lists, whose waits need not grow.
+/// Generates all growths except lists, whose waits need not grow.
 pub(crate) fn growth_by_formula() -> impl Strategy<Value = Growth> {
     prop_oneof![
         factor().prop_map(|factor| Growth::Exponential { factor }),
@@ -106,7 +105,7 @@ pub(crate) fn growth_by_formula() -> impl Strategy<Value = Growth> {
     ]
 }
 
-/// Generates all growths, lists included.
+/// Generates all growths, including lists.
 pub(crate) fn growth() -> impl Strategy<Value = Growth> {
     prop_oneof![
         4 => growth_by_formula(),
@@ -127,7 +126,7 @@ pub(crate) fn jitter() -> impl Strategy<Value = Jitter> {
     ]
 }
 
-/// Generates delays of any values: the base may be above the cap.
+/// Generates any delays, even with a base above the cap.
 pub(crate) fn delays() -> impl Strategy<Value = Delays> {
     (duration(), duration(), growth(), jitter()).prop_map(|(base, cap, growth, jitter)| Delays {
         base,
@@ -137,7 +136,7 @@ pub(crate) fn delays() -> impl Strategy<Value = Delays> {
     })
 }
 
-/// Returns delays as the command line accepts them: no base above the cap.
+/// Generates delays as the command line accepts them, with no base above the cap.
 pub(crate) fn delays_base_within_cap() -> impl Strategy<Value = Delays> {
     delays().prop_map(|mut delays| {
         if delays.base > delays.cap {
@@ -147,7 +146,7 @@ pub(crate) fn delays_base_within_cap() -> impl Strategy<Value = Delays> {
     })
 }
 
-/// A generator with a constant output, for the ends of a distribution or any place between.
+/// A generator with a constant output, to reach any place in a distribution.
 pub(crate) struct Always(pub(crate) u64);
 
 impl TryRng for Always {
@@ -161,7 +160,6 @@ impl TryRng for Always {
         Ok(self.0)
     }
 
-    /// Repeats the bytes of the constant.
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         for (byte, own) in bytes
             .iter_mut()
@@ -173,9 +171,9 @@ impl TryRng for Always {
     }
 }
 
-/// Returns the next wait of decorrelated jitter in seconds, uniform from `base` to `previous * factor`, at most `cap`:
-/// a check of `Delays::distribution` that shares no code with it. As there, and unlike in the source, the cap comes
-/// before the draw.
+/// Returns the next wait of decorrelated jitter in seconds, uniform from `base` to `previous * factor`, at most `cap`.
+/// Checks `Delays::distribution` without sharing code with it. As there, and unlike in the source, the cap comes before
+/// the draw.
 pub(crate) fn decorrelated_by_formula(
     base: f64,
     cap: f64,
@@ -202,7 +200,7 @@ pub(crate) fn plain_doubling() -> Delays {
     exponential(s(1), 2.0, s(30), Jitter::None)
 }
 
-/// Parses codes, ranges of codes and `timeout`, separated by commas: `0`, `1-9,75`.
+/// Parses codes, ranges and `timeout`, separated by commas: `0`, `1-9,75`.
 pub(crate) fn codes(text: &str) -> CodeSet {
     text.parse().unwrap()
 }

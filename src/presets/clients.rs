@@ -1,15 +1,15 @@
-//! A call of curl or wget, judged exactly by its words: may it send something that is not idempotent, and does it make
-//! one request only? From the manuals of curl 8 and GNU Wget 1. Long options that are cut short (`--dat`) are not known.
+//! A call of curl or wget, read exactly: may it send something that is not idempotent, and does it make only one
+//! request? From the manuals of curl 8 and GNU Wget 1. Abbreviated long options (`--dat`) are not recognized.
 
 use super::program::{lists, variable_name};
 
-/// Methods by which a text that is only looked at sends. In a call that is read exactly, any unknown method does.
+/// Methods that send, in a text that is only scanned. In a call that is read exactly, any unknown method does.
 pub(super) const SENDING_METHODS: [&str; 2] = ["POST", "PATCH"];
 
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// Long options of curl with a value that do not change the request.
+/// curl's long options with a value that do not change the request.
 const VALUES_OF_CURL: &str = "abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers connect-timeout \
     connect-to continue-at cookie cookie-jar create-file-mode crlfile curves delegation dns-interface dns-ipv4-addr \
     dns-ipv6-addr dns-servers doh-url dump-header ech egd-file engine etag-compare etag-save expect100-timeout \
@@ -25,7 +25,7 @@ const VALUES_OF_CURL: &str = "abstract-unix-socket alt-svc aws-sigv4 cacert capa
     tls13-ciphers tlsauthtype tlspassword tlsuser trace trace-ascii trace-config unix-socket upload-flags url-query \
     user user-agent variable vlan-priority write-out";
 
-/// Long options of wget with a value that do not change the request.
+/// wget's long options with a value that do not change the request.
 const VALUES_OF_WGET: &str = "accept accept-regex append-output base bind-address bind-dns-address ca-certificate \
     ca-directory certificate certificate-type ciphers compression connect-timeout crl-file cut-dirs default-page \
     directory-prefix dns-servers dns-timeout domains dot-style egd-file exclude-directories exclude-domains \
@@ -46,15 +46,15 @@ pub(super) enum Client {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Method,
-    /// Makes the request a POST, or a part of the URL with `-G`.
+    /// Makes the request a POST or, with `-G`, is part of the URL.
     Data,
     Form,
     Upload,
     Get,
     Header,
-    /// It reads options, commands or URLs from elsewhere, or begins another request.
+    /// Reads options, commands or URLs from elsewhere, or begins another request.
     Hides,
-    /// It may lead to further requests.
+    /// May lead to further requests.
     Repeats,
     Url,
     Silent,
@@ -62,7 +62,7 @@ enum Role {
     Plain,
 }
 
-/// An option of a call, or a URL, as it is given: `-d` with its value.
+/// An option of a call, or a URL, as given: `-d` with its value.
 struct Given<'w> {
     name: String,
     role: Role,
@@ -75,7 +75,7 @@ pub(super) struct Call<'w> {
 }
 
 impl Client {
-    /// Returns the client with this file name: `curl`, or `curl.exe`.
+    /// Returns the client with this file name: `curl` or `curl.exe`.
     pub(super) fn named(name: &str) -> Option<Client> {
         match name {
             "curl" | "curl.exe" => Some(Client::Curl),
@@ -91,7 +91,7 @@ impl Client {
         }
     }
 
-    /// Returns the role of a long option, without its dashes.
+    /// Returns the role of a long option, given without its dashes.
     fn long_role(self, name: &str) -> Role {
         match (self, name) {
             (Client::Curl, "request") | (Client::Wget, "method") => Role::Method,
@@ -144,8 +144,8 @@ impl Client {
         }
     }
 
-    /// Returns true if a letter takes the rest of its word, or the next word, as its value. The letter after wget's `-n`
-    /// belongs to it: `-nv`.
+    /// Returns true if a letter takes the rest of its word, or the next word, as its value. The letter after wget's
+    /// `-n` belongs to it: `-nv`.
     fn letter_takes_value(self, letter: char) -> bool {
         let letters = match self {
             Client::Curl => "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
@@ -156,8 +156,8 @@ impl Client {
 }
 
 impl Given<'_> {
-    /// Returns true if the option may bring one that sends. Of commands of wget (`-e robots=off`), those that set data, a
-    /// method or a list of URLs do.
+    /// Returns true if the option may bring in another that sends. A wget command (`-e robots=off`) may if it sets
+    /// data, a method or a list of URLs.
     fn may_hide_data(&self) -> bool {
         if self.role != Role::Hides || !["-e", "--execute"].contains(&&*self.name) {
             return self.role == Role::Hides;
@@ -180,7 +180,7 @@ impl<'w> Call<'w> {
                     Some((name, value)) => (name, Some(value)),
                     None => (long, None),
                 };
-                // `--expand-data` is `--data` with variables; old versions of curl ignore case.
+                // `--expand-data` is `--data` with variables. Old versions of curl ignore case.
                 let key = name.to_ascii_lowercase().replacen("expand-", "", 1);
                 let value = match value {
                     None if client.takes_value(&key) => rest.next(),
@@ -196,7 +196,7 @@ impl<'w> Call<'w> {
         call
     }
 
-    /// Reads a group of letters, of which the last may have a value: `-fsSd x`.
+    /// Reads a group of letters, the last of which may have a value: `-fsSd x`.
     fn read_letters(
         &mut self,
         client: Client,
@@ -232,10 +232,10 @@ impl<'w> Call<'w> {
         self.find(role).is_some()
     }
 
-    /// Returns the option by which the call sends something that is not idempotent, or that may hide such an option, for
-    /// messages; None if it may be repeated. Any method counts that is not known to be idempotent; an idempotent one
-    /// replaces the POST that data implies. An upload to HTTP is a PUT, while others may append to a file or send a
-    /// mail. `knows_run_id`: the call gets backoff's variables.
+    /// Returns the option that sends something that is not idempotent, or that may hide such an option, for messages.
+    /// None if the call may be repeated. A method counts unless it is known to be idempotent. An idempotent method
+    /// replaces the POST that data implies. An upload to HTTP is a PUT, but others may append to a file or send mail.
+    /// `knows_run_id` is true if the call gets backoff's variables.
     pub(super) fn sends(&self, knows_run_id: bool) -> Option<String> {
         if let Some(hides) = self.given.iter().find(|given| given.may_hide_data()) {
             return Some(hides.name.clone());
@@ -265,7 +265,7 @@ impl<'w> Call<'w> {
         sending.map(|given| given.name.clone())
     }
 
-    /// Returns true if all URLs, at least one, have the scheme of HTTP.
+    /// Returns true if there are URLs, and all are HTTP or HTTPS.
     fn goes_to_http(&self) -> bool {
         let is_http = |url: &&str| url.starts_with("http://") || url.starts_with("https://");
         let urls = self.urls();
@@ -279,8 +279,8 @@ impl<'w> Call<'w> {
             .collect()
     }
 
-    /// Returns true if the call has one Idempotency-Key header, whose value is the same in each attempt: by it, a server
-    /// knows the second request as the first.
+    /// Returns true if the call has one Idempotency-Key header, whose value is the same in each attempt. With it, a
+    /// server recognizes the second request as the first.
     fn has_fixed_key(&self, knows_run_id: bool) -> bool {
         let mut keys = Vec::new();
         for header in self.given.iter().filter(|given| given.role == Role::Header) {
@@ -294,7 +294,7 @@ impl<'w> Call<'w> {
         let [key] = keys[..] else {
             return false;
         };
-        // Of variables in a script, only those of backoff itself are known.
+        // Of the variables in a script, only backoff's own are known.
         let mut variables = key.split('$').skip(1);
         let is_known = |part: &str| {
             knows_run_id && lists("BACKOFF_ROOT_ID BACKOFF_RUN_ID", variable_name(part))
@@ -303,7 +303,7 @@ impl<'w> Call<'w> {
         !key.is_empty() && !has_other && variables.all(is_known)
     }
 
-    /// Returns true if the call makes one request only. A redirect, `--retry`, several URLs or a pattern (`{a,b}`,
+    /// Returns true if the call makes only one request. A redirect, `--retry`, several URLs or a pattern (`{a,b}`,
     /// `[1-9]`, `@FILE`) may make more.
     fn makes_one_request(&self) -> bool {
         let may_repeat = [Role::Repeats, Role::Hides, Role::Upload];
@@ -315,8 +315,8 @@ impl<'w> Call<'w> {
     }
 }
 
-/// Returns true if the refusal of a request (a closed port, say) proves that no request of this command had an effect. Of
-/// other programs than curl (`command[0]` is the name without its directory) that is known to their presets.
+/// Returns true if a refused request (by a closed port, for example) proves that no request of this command had an
+/// effect. Presets of programs other than curl know that themselves. `command[0]` is the name without its directory.
 pub(crate) fn makes_one_request(command: &[&str]) -> bool {
     match command {
         ["curl", words @ ..] => Call::read(Client::Curl, words).makes_one_request(),
@@ -324,8 +324,8 @@ pub(crate) fn makes_one_request(command: &[&str]) -> bool {
     }
 }
 
-/// Returns true for `curl -s` without `-S`, which prints no error message: in that, the preset finds the HTTP status, by
-/// which it decides about a retry.
+/// Returns true for `curl -s` without `-S`, which prints no error message. The preset needs the HTTP status in that
+/// message to decide about a retry.
 pub(crate) fn hides_errors(command: &[&str]) -> bool {
     match command {
         ["curl", words @ ..] => {
@@ -336,9 +336,9 @@ pub(crate) fn hides_errors(command: &[&str]) -> bool {
     }
 }
 
-/// Returns the first of words that may be options by which something seems to be sent: `-d`, `-fsSd`, `-XPOST`,
-/// `--data-binary`, `POST`; only the part that decides, as a value may be a secret. Letters are curl's, as those of wget
-/// send nothing. Options that read others from a file count behind a client only.
+/// Returns the first word that may be an option with which something seems to be sent: `-d`, `-fsSd`, `-XPOST`,
+/// `--data-binary`, `POST`. Only the part that decides, because a value may be a secret. Letters are curl's, because
+/// wget's send nothing. Options that read others from a file only count after a client.
 pub(super) fn looks_like_sending(words: &[String], client: Option<Client>) -> Option<String> {
     const LONG: &str =
         "data json form form-string upload-file post-data post-file body-data body-file";
@@ -358,7 +358,7 @@ pub(super) fn looks_like_sending(words: &[String], client: Option<Client>) -> Op
     })
 }
 
-/// Returns where a group of curl's letters sends something, before the first that takes another value.
+/// Returns where a group of curl's letters sends something, before the first letter that takes another value.
 fn end_of_sending_letters(letters: &str) -> Option<usize> {
     for (index, letter) in letters.char_indices() {
         if "dFTK".contains(letter) {

@@ -10,8 +10,8 @@ use super::rules::{Row, RowVerdict, list, split_at_list};
 use super::{Preset, all};
 use crate::report::json;
 
-/// Lists presets by name, with descriptions and the further programs that `--for auto` picks them for, and a line on
-/// how to see more.
+/// Lists presets by name, with descriptions and the other programs for which `--for auto` picks them, and a line on how
+/// to see more.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
     let lines = all().iter().map(|preset| {
         let others: Vec<&str> = preset
@@ -28,8 +28,8 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
     lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
 }
 
-/// Returns a text for each name, about the preset with this name or, as for `podman`, for this program. An unknown name
-/// is an error.
+/// Returns a text for each name, about the preset with this name or for this program (`podman`). An unknown name is an
+/// error.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, String> {
     Ok(all_named(names)?.iter().map(listed_preset).collect())
 }
@@ -42,8 +42,8 @@ fn preset_named(name: &OsStr) -> Result<Preset, String> {
     named(&name.to_string_lossy()).map_err(|problem| format!("--list-presets: {problem}"))
 }
 
-/// Lists the presets for these names (as [`presets_named`]), or all if there are no names, with their rules: a JSON
-/// object on a line for each. An unknown name is an error.
+/// Lists the presets for these names (as in [`presets_named`]), or all if there are none, with their rules: one JSON
+/// object per line. An unknown name is an error.
 pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, String> {
     let presets = if names.is_empty() {
         all().to_vec()
@@ -63,7 +63,7 @@ struct Listed {
     about: String,
     /// Programs for which `--for auto` picks it.
     programs: Vec<&'static str>,
-    /// Presets whose rules stand after its own.
+    /// Presets whose rules follow its own.
     includes: Vec<String>,
     rules: Vec<ListedRule>,
 }
@@ -72,9 +72,9 @@ struct Listed {
 #[derive(Serialize)]
 struct ListedRule {
     verdict: &'static str,
-    /// Exit codes in the form of `--retry-exit`; null for any.
+    /// Exit codes as in `--retry-exit`, null for any.
     exit: Option<String>,
-    /// Expression for a line, ignoring case; null for any output.
+    /// Case-insensitive expression for a line, null for any output.
     #[serde(rename = "match")]
     text: Option<String>,
     from: String,
@@ -95,7 +95,7 @@ impl Listed {
 }
 
 impl ListedRule {
-    /// Returns a rule as data, with the lists in its expression written out.
+    /// Returns a rule as data, with the lists in its expression expanded.
     fn new(row: Row) -> ListedRule {
         ListedRule {
             verdict: row.verdict.word(),
@@ -106,8 +106,8 @@ impl ListedRule {
     }
 }
 
-/// Returns the text about one preset: what it is for, its rules, and the lists that their expressions name. Ends with
-/// an empty line, as the text of another preset may follow.
+/// Returns the text about one preset: its purpose, its rules, and the lists that their expressions name. Ends with an
+/// empty line, because another preset may follow.
 fn listed_preset(preset: &Preset) -> String {
     let mut text = format!("{}: {}\n", preset.name, preset.read().about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
@@ -137,7 +137,7 @@ fn listed_preset(preset: &Preset) -> String {
     text + "\n"
 }
 
-/// Returns the names of the lists that rows name, and of those that these lists name in turn, each once.
+/// Returns the names of the lists that rows name, directly or through other lists, each once.
 fn lists_of(rows: &[Row]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut to_search: VecDeque<&str> = rows.iter().filter_map(|row| row.text.as_deref()).collect();

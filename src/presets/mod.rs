@@ -1,5 +1,5 @@
-//! Presets (`--for`): the failures of tools that are transient or permanent. Goes in: names and the words of the command;
-//! comes out: rules, the program that the command runs (`program.rs`), and whether it may run twice (`requests.rs`). Each
+//! Presets (`--for`): which failures of tools are transient or permanent. Names and the words of the command go in.
+//! Rules, the program that the command runs (`program.rs`), and whether it may run twice (`requests.rs`) come out. Each
 //! tool has a line here, and a file in `tools/`, which is parsed at the first failure.
 
 pub(crate) mod clients;
@@ -12,7 +12,6 @@ pub(crate) mod scripts;
 
 use rules::{Row, ToolFile};
 
-/// The preset of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Preset {
     /// The name that `--for` takes.
@@ -119,7 +118,7 @@ pub(crate) fn all() -> &'static [Preset] {
     TOOLS
 }
 
-/// Returns the preset for a program's file name, as `--for auto` picks it; None if no preset is for the program.
+/// Returns the preset that `--for auto` picks for a program's file name, if any.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
     TOOLS
         .iter()
@@ -127,8 +126,8 @@ pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
         .find(|preset| preset.is_for(file_name))
 }
 
-/// Returns the preset with this name, or else the preset for the program with this name, which users know better:
-/// `podman` finds the preset `docker`.
+/// Returns the preset with this name, or else the preset for this program, whose name users know better: `podman` finds
+/// the preset `docker`.
 fn find(name: &str) -> Option<Preset> {
     let named = TOOLS.iter().copied().find(|preset| preset.name == name);
     named.or_else(|| for_program(name))
@@ -148,7 +147,7 @@ impl Preset {
         ToolFile::parse(self.file)
     }
 
-    /// Returns the preset's own rows, then those of the included presets, then what is hopeless for any tool.
+    /// Returns the preset's own rows, those of the included presets, and then what is hopeless for any tool.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let file = self.read();
         let mut rows = file.rows();

@@ -1,9 +1,9 @@
-//! Names of presets, in the list of `--for` and behind `--list-presets`.
+//! Names of presets, in the list of `--for` and after `--list-presets`.
 
 use super::{Preset, all, find, for_program};
 use crate::text::tip;
 
-/// Returns the preset that `--list-presets NAME` shows, or the problem of the name.
+/// Returns the preset that `--list-presets NAME` shows, or what is wrong with the name.
 pub(crate) fn named(name: &str) -> Result<Preset, String> {
     find(name).ok_or_else(|| {
         let tip = tip(name, names_and_programs());
@@ -26,8 +26,8 @@ pub(crate) enum PresetName {
 }
 
 impl PresetName {
-    /// Returns the presets of a list such as `curl,ssh` or `auto`. The problem of a wrong list is the rest of a sentence
-    /// that begins with the list.
+    /// Returns the presets of a list such as `curl,ssh` or `auto`. An error completes a sentence that begins with the
+    /// list.
     pub(crate) fn of_list(list: &str) -> Result<Vec<PresetName>, String> {
         let names = list.split(',').map(str::trim);
         names.map(|name| PresetName::parse(name, list)).collect()
@@ -44,7 +44,7 @@ impl PresetName {
     }
 
     /// Returns true if the name selects a preset that is for the program with this file name. A named preset may also
-    /// be selected for any other program (`--for curl ./script`): then this is false.
+    /// be selected for another program (`--for curl ./script`), for which this is false.
     pub(crate) fn is_for(self, program: &str) -> bool {
         match self {
             PresetName::Auto => for_program(program).is_some(),
@@ -52,9 +52,8 @@ impl PresetName {
         }
     }
 
-    /// Returns the preset that the name selects for the command's program: a named one for any program; None if the
-    /// name is `auto`, and no preset is for the program. `program` is its file name, None if there is no command, as
-    /// when the configuration file is checked.
+    /// Returns the preset that the name selects. A named preset applies to any program. `auto` gives None if no preset
+    /// is for it. `program` is its file name, None if there is no command, as when the config file is checked.
     fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
@@ -63,7 +62,7 @@ impl PresetName {
     }
 }
 
-/// Returns the problem of a name that is no preset, as the rest of a sentence that begins with the whole list.
+/// Returns the problem with a name that is not a preset, to complete a sentence that begins with the whole list.
 fn unknown(name: &str, list: &str) -> String {
     let which = if name == list {
         String::new()
@@ -78,9 +77,9 @@ fn unknown(name: &str, list: &str) -> String {
     format!("{which}is not a preset of --list-presets{tip}")
 }
 
-/// Returns the presets that the names of `--for` select for a command with this file name, each once, as `auto` may
-/// select a named one. The rules of a preset that two of them include come twice, which does no harm. `program` is None
-/// if there is no command.
+/// Returns the presets that `--for` selects for a command with this file name, each once, because `auto` may select a
+/// named one. The rules of a preset that two of them include appear twice, which does no harm. `program` is None if
+/// there is no command.
 pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<Preset> {
     let mut chosen = Vec::new();
     for name in names {

@@ -1,12 +1,13 @@
-//! Which program does the command run? Behind `sudo`, `env`, `timeout`, `sh -c` and the like: presets judge its failures,
-//! and messages name it. Only names decide. At an unknown word, the search ends with the program found so far.
+//! Finds the program that the command runs, behind `sudo`, `env`, `timeout`, `sh -c` and the like. Presets judge its
+//! failures, and messages name it. Only names decide. At an unknown word, the search ends with the program found so
+//! far.
 
 use super::for_program;
 use super::names::PresetName;
 
-/// A program that runs the command after its options and operands.
+/// A program that runs a command after its own options and operands.
 struct Wrapper {
-    /// Separated by blanks, as in all fields.
+    /// Separated by spaces, as in all fields.
     names: &'static str,
     /// Letters of options with a value.
     letters: &'static str,
@@ -30,8 +31,8 @@ const fn wrapper(
     }
 }
 
-/// From the manuals of sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, moreutils, xvfb-run(1), npx(1),
-/// POSIX.
+/// From the manuals of sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, moreutils, xvfb-run(1),
+/// npx(1), POSIX.
 #[rustfmt::skip]
 const WRAPPERS: &[Wrapper] = &[
     wrapper("sudo", "CDghpRrTtUu", "chdir chroot close-from command-timeout group host other-user prompt role type user", 0),
@@ -53,7 +54,7 @@ const WRAPPERS: &[Wrapper] = &[
 
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
 
-/// Characters that a shell may act on; a script without any is only words.
+/// Characters that a shell may act on. A script without any is only words.
 const METACHARACTERS: &str = "|&;<>()$`\\\"'\n*?[#~{}!";
 
 /// Limit on nested wrappers.
@@ -61,29 +62,29 @@ pub(super) const DEEPEST: usize = 16;
 
 /// What a command runs.
 pub(super) enum Inner<'c> {
-    /// The words of another command; empty if the wrapper has none.
+    /// The words of another command, empty if the wrapper has none.
     Command(Vec<&'c str>),
     /// `sh -c TEXT`, and the words after it, from `$0` on.
     Script {
         text: &'c str,
         arguments: Vec<&'c str>,
     },
-    /// It runs none, or is unknown.
+    /// Nothing, or nothing that is known.
     Nothing,
 }
 
 /// Facts about the command for rules and checks.
 pub(crate) struct WrappedCommand<'c> {
-    /// The names of `--for`; `auto` is one of them.
+    /// The names of `--for`, including `auto`.
     pub(crate) presets: Vec<PresetName>,
-    /// Name and arguments of the program that presets judge ([`wrapped_program`]); empty without presets, and if there
+    /// Name and arguments of the program that presets judge ([`wrapped_program`]). Empty without presets, and if there
     /// is no command.
     pub(crate) wrapped: Vec<&'c str>,
 }
 
 impl<'c> WrappedCommand<'c> {
-    /// Finds the wrapped program behind `sudo` and the like. `presets` are those of `--for`; without any, nothing asks
-    /// for the program, so that it is not searched for.
+    /// Finds the wrapped program behind `sudo` and the like. `presets` are those of `--for`. Without any, nothing asks
+    /// for the program, so it is not searched for.
     pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> WrappedCommand<'c> {
         let wrapped = if presets.is_empty() {
             Vec::new()
@@ -93,16 +94,16 @@ impl<'c> WrappedCommand<'c> {
         WrappedCommand { presets, wrapped }
     }
 
-    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`: with `auto` for each
-    /// program that has a preset. Whether the command is or runs this program is another question.
+    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`, which covers each
+    /// program that has a preset. Whether the command runs this program is another question.
     pub(crate) fn is_judged(&self, program: &str) -> bool {
         self.presets.iter().any(|preset| preset.is_for(program))
     }
 }
 
-/// Returns the name and the arguments of the program that presets judge: the innermost one that has a preset, or else
-/// the innermost of all. `sudo curl URL` is `curl URL`, and `npx cowsay` is `npx cowsay`, as only npx has a preset. The
-/// name is that by which presets know the program ([`name_for_presets`]). Empty if there is no command.
+/// Returns the name and arguments of the program that presets judge: the innermost one that has a preset, or else the
+/// innermost of all. `sudo curl URL` is `curl URL`, and `npx cowsay` is `npx cowsay`, because only npx has a preset.
+/// The name is the one that presets know ([`name_for_presets`]). Empty if there is no command.
 fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     let mut words = command.to_vec();
     // The innermost so far that has a preset.
@@ -127,8 +128,8 @@ fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     last_known.unwrap_or(words)
 }
 
-/// Returns the name by which presets know the program at this path: without its directory, and without its version if
-/// only the shorter name has a preset: `pip` for `/usr/bin/pip3.11`. A name that has a preset itself keeps its version.
+/// Returns the name by which presets know the program at this path: without its directory and, if only the shorter name
+/// has a preset, without its version: `pip` for `/usr/bin/pip3.11`. A name that itself has a preset keeps its version.
 pub(super) fn name_for_presets(word: &str) -> &str {
     let name = file_name(word);
     let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
@@ -137,8 +138,8 @@ pub(super) fn name_for_presets(word: &str) -> &str {
     if is_versioned { unversioned } else { name }
 }
 
-/// Returns true if the command is backoff itself, behind wrappers or not. Behind one that has a preset (`npx`), it is
-/// not found.
+/// Returns true if the command is backoff itself, even behind wrappers. Behind one that has a preset (`npx`), it is not
+/// found.
 pub(crate) fn is_backoff(words: &[&str]) -> bool {
     wrapped_program(words).first() == Some(&"backoff")
 }
@@ -187,8 +188,8 @@ pub(super) fn inner_command<'c>(command: &[&'c str]) -> Inner<'c> {
     }
 }
 
-/// Returns what a program runs on another machine or in a container, given all words of its command: of the tools that
-/// presets know by themselves, but behind which a request is looked for.
+/// Returns what a program runs on another machine or in a container, given all words of its command. Presets know these
+/// tools themselves, but requests are looked for behind them.
 pub(super) fn remote_command<'c>(command: &[&'c str]) -> Inner<'c> {
     let Some((program, words)) = command.split_first() else {
         return Inner::Nothing;
@@ -205,8 +206,8 @@ pub(super) fn remote_command<'c>(command: &[&'c str]) -> Inner<'c> {
     inner.map_or(Inner::Nothing, |inner| Inner::Command(inner.to_vec()))
 }
 
-/// Returns the command of `docker run` or `docker exec`: the words after the image or container, or from the image on if
-/// that is one of curl or wget.
+/// Returns the command of `docker run` or `docker exec`: the words after the image or container, or from the image on
+/// if it is one of curl or wget.
 fn in_container<'w, 'c>(words: &'w [&'c str]) -> Option<&'w [&'c str]> {
     const SWITCHES: &str = "detach disable-content-trust init interactive no-healthcheck no-TTY privileged publish-all quiet read-only rm sig-proxy tty";
     let start = words
@@ -216,7 +217,7 @@ fn in_container<'w, 'c>(words: &'w [&'c str]) -> Option<&'w [&'c str]> {
     while let Some((option, after)) = rest.split_first() {
         let takes_value = match option.strip_prefix("--") {
             Some(name) => !name.contains('=') && !lists(SWITCHES, name),
-            // `-p80:80` holds its value, and `-it` has none.
+            // `-p80:80` contains its value, and `-it` has none.
             None if option.starts_with('-') => {
                 option.len() == 2 && !option.ends_with(['d', 'i', 't', 'P', 'q', 'T'])
             }
@@ -234,11 +235,11 @@ fn in_container<'w, 'c>(words: &'w [&'c str]) -> Option<&'w [&'c str]> {
     }
 }
 
-/// Returns what a shell runs: the text behind `-c`. Nothing without it.
+/// Returns what a shell runs: the text after `-c`. Nothing without it.
 fn script_of_shell<'c>(words: &[&'c str]) -> Inner<'c> {
     let mut has_c = false;
     let mut index = 0;
-    // Options may stand between `-c` and the script.
+    // Options may appear between `-c` and the script.
     while let Some(option) = words
         .get(index)
         .and_then(|word| word.strip_prefix(['-', '+']))
@@ -258,8 +259,8 @@ fn script_of_shell<'c>(words: &[&'c str]) -> Inner<'c> {
     }
 }
 
-/// Returns the command that stands for `python3 -m MODULE ARGUMENTS`: the module, such as `pip`, which presets know as
-/// a program, and its arguments. `words` follow the name. Returns None for another program, and without `-m`.
+/// Returns the command that `python3 -m MODULE ARGUMENTS` stands for: the module, such as `pip`, which presets know as
+/// a program, and its arguments. `words` follow the name. None for another program, and without `-m`.
 fn module_of_python<'c>(name: &str, words: &[&'c str]) -> Option<Vec<&'c str>> {
     let version = name.strip_prefix("python").or(name.strip_prefix("pypy"))?;
     if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
@@ -269,7 +270,7 @@ fn module_of_python<'c>(name: &str, words: &[&'c str]) -> Option<Vec<&'c str>> {
     loop {
         let (option, after) = unread.split_first()?;
         let letters = option.strip_prefix('-')?;
-        // The first letter that takes a value. A `-` alone, or the second dash of a long option, ends the search.
+        // The first letter that takes a value. A lone `-`, or the second dash of a long option, ends the search.
         let Some(decisive) = letters.find(['c', 'm', 'W', 'X', '-']) else {
             unread = if letters.is_empty() { &[] } else { after };
             continue;
@@ -290,7 +291,7 @@ fn module_of_python<'c>(name: &str, words: &[&'c str]) -> Option<Vec<&'c str>> {
     }
 }
 
-/// Returns the name of the program that presets know for a module of Python. Only that of `build` differs.
+/// Returns the program that presets know for a Python module. Only that of `build` has another name.
 fn program_of_module(module: &str) -> &str {
     if module == "build" {
         "pyproject-build"
@@ -299,8 +300,7 @@ fn program_of_module(module: &str) -> &str {
     }
 }
 
-/// Returns the words behind options and their values: all words if they begin with no option. Returns None if the value
-/// of the last option is missing.
+/// Returns the words after options and their values, or None if the value of the last option is missing.
 fn skip_options<'w, 'c>(
     mut words: &'w [&'c str],
     letters: &str,
@@ -312,9 +312,9 @@ fn skip_options<'w, 'c>(
             // `--` ends the options.
             Some("-") => return Some(after),
             Some(option) => match option.strip_prefix('-') {
-                // `--name=value` is not in the list, as it holds its value.
+                // `--name=value` contains its value, so it is not in the list.
                 Some(name) => lists(long_names, name),
-                // `-n5` holds its value: the letter is not the last one. `env -` has no letter.
+                // `-n5` contains its value, because the letter is not the last one. `env -` has no letter.
                 None => option
                     .find(|letter| letters.contains(letter))
                     .is_some_and(|index| index + 1 == option.len()),
@@ -325,14 +325,14 @@ fn skip_options<'w, 'c>(
     Some(words)
 }
 
-/// Skips leading assignments, as in `A=b curl`. Behind any wrapper, although only some take them: no program has a name
-/// with `=`.
+/// Skips leading assignments, as in `A=b curl`. After any wrapper, although only some take them, because no program has
+/// a name with `=`.
 fn skip_assignments<'w, 'c>(words: &'w [&'c str]) -> &'w [&'c str] {
     let count = words.iter().take_while(|word| is_assignment(word)).count();
     &words[count..]
 }
 
-/// Returns true for `NAME=value`, with any text as the value.
+/// Returns true for `NAME=value`, with any value.
 fn is_assignment(word: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -340,14 +340,14 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Returns the name at the beginning of what follows a `$`: `A` of `{A:-x}`; empty if a name is not what follows.
+/// Returns the name at the beginning of what follows a `$`: `A` for `{A:-x}`. Empty if there is none.
 pub(super) fn variable_name(behind: &str) -> &str {
     let name = behind.strip_prefix('{').unwrap_or(behind);
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Returns true if a list of words, separated by blanks, has this one.
+/// Returns true if a list of words, separated by spaces, contains this one.
 pub(super) fn lists(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }

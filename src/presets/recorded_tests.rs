@@ -17,7 +17,7 @@ static MISSES: LazyLock<String> = LazyLock::new(|| recordings("misses.tsv"));
 struct Recorded {
     is_transient: bool,
     preset: &'static str,
-    /// The tool's name in the table: several versions have several names.
+    /// The tool's name in the table. Versions have different names.
     tool: &'static str,
     fault: &'static str,
     mode: &'static str,
@@ -32,7 +32,7 @@ static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     lines.skip(1).map(recorded).collect()
 });
 
-/// Reads a table of recordings. The published crate comes without them: returns nothing there.
+/// Reads a table of recordings. The published crate comes without them, so it is empty there.
 fn recordings(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/presets");
     if !path.exists() {
@@ -71,7 +71,7 @@ fn recorded(line: &'static str) -> Recorded {
     }
 }
 
-/// Returns the bytes that a column stands for: `\n`, `\e` and the like are escapes, and `-` is empty.
+/// Returns the bytes that a column stands for. `\n`, `\e` and the like are escapes, and `-` is empty.
 fn unescaped(column: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     if column == "-" {
@@ -99,7 +99,6 @@ fn unescaped(column: &str) -> Vec<u8> {
     bytes
 }
 
-/// A row with its compiled expression.
 struct Compiled {
     row: Row,
     regex: Option<Regex>,
@@ -115,7 +114,7 @@ static COMPILED: LazyLock<BTreeMap<&str, Vec<Compiled>>> = LazyLock::new(|| {
     all().iter().map(of_preset).collect()
 });
 
-/// Compiles the expression of a row. Without the scanner's shortcuts, so that the tests judge the rows alone.
+/// Compiles the expression of a row, without the scanner's shortcuts, so that the tests judge the rows alone.
 fn compiled(row: Row) -> Compiled {
     let regex = row.expression().map(|text| {
         RegexBuilder::new(&text)
@@ -134,7 +133,7 @@ fn lines(output: &[u8]) -> Vec<Vec<u8>> {
     visible::lines(&text).map(<[u8]>::to_vec).collect()
 }
 
-/// Returns true if `--for` judges the run transient: a row holds, and none that says otherwise. A plain form of the
+/// Returns true if `--for` judges the run transient: a row applies, and none that says otherwise. A simple form of the
 /// classifier.
 fn is_judged_transient(run: &Recorded) -> bool {
     let mut seen = lines(&run.stdout);
@@ -153,7 +152,7 @@ fn is_judged_transient(run: &Recorded) -> bool {
     !verdicts.is_empty() && !verdicts.iter().any(is_final)
 }
 
-/// The runs that are judged wrong.
+/// The runs that are misjudged.
 static WRONG: LazyLock<Vec<&Recorded>> = LazyLock::new(|| {
     let is_wrong = |run: &&Recorded| is_judged_transient(run) != run.is_transient;
     RECORDED.iter().filter(is_wrong).collect()
@@ -181,7 +180,7 @@ fn what_tools_printed_is_judged_right_but_for_the_known_misses() {
     assert!(mended.is_empty(), "no longer judged wrong: {mended:?}");
 }
 
-/// Returns a run with the end of its output, in a line.
+/// Formats a run on one line, with the end of its output.
 fn shown(run: &Recorded) -> String {
     let output = if run.stderr.is_empty() {
         &run.stdout

@@ -1,11 +1,11 @@
-//! May the command run twice? A request of curl or wget that is not idempotent may order or pay twice. A command that is
-//! curl or wget itself is read exactly (`clients.rs`). Any other that mentions one is looked at, not interpreted: its
-//! words, the scripts and script files among them, and the variables that these mention. A guard against accidents:
-//! `--idempotent` is the word that counts.
+//! Decides whether the command may run twice. A request of curl or wget that is not idempotent may order or pay twice.
+//! A command that is curl or wget itself is read exactly (`clients.rs`). Any other that mentions one is scanned, not
+//! interpreted: its words, the scripts and script files among them, and the variables that these mention. It only
+//! guards against accidents. `--idempotent` has the last word.
 //!
-//! A text is cut into pieces at `;`, `|`, `&`, line ends, braces and brackets. Words count only in a piece that names
-//! curl or wget, behind that name; in one whose first word is a function of the text or holds `$`; and in assignments,
-//! arrays, `set --`, `for` and the like. There is no list of other programs: `if [ ! -d dir ]` sends nothing.
+//! A text is cut into pieces at `;`, `|`, `&`, newlines, braces and parentheses. Words count after the name of curl or
+//! wget in a piece, in a piece whose first word is a function of the text or contains `$`, and in assignments, arrays,
+//! `set --`, `for` and the like. There is no list of other programs, so `if [ ! -d dir ]` sends nothing.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,20 +16,20 @@ use super::program::{
 };
 use super::scripts::{Surroundings, Texts, mentions_client};
 
-/// Limit on quoted texts in quoted texts, and on substitutions in substitutions.
+/// Limit on the depth of quoted texts, and of substitutions.
 const MOST_DEPTH: usize = 3;
 
-/// Words of a shell before a command.
+/// Shell words before a command.
 const BEFORE_COMMANDS: &str = "if elif while until then do else ! time exec command";
 
-/// Operators of a shell after which a variable has another value: `${OPTS:--d x}`.
+/// Shell operators after which a variable has another value: `${OPTS:--d x}`.
 const OTHER_VALUES: [&str; 3] = [":-", ":+", ":="];
 
-/// Commands of a shell whose words may be those of a later call.
+/// Shell commands whose words may be those of a later call.
 const SETTING: &str = "declare local export typeset readonly set read for eval alias env";
 
-/// Returns what in a command sends something that is not idempotent, or looks so, for messages: `curl -d`, or `-d in
-/// post.sh`; None if the command may run twice.
+/// Returns what a command sends that is not idempotent, or seems to be, for messages: `curl -d`, or `-d in post.sh`.
+/// None if the command may run twice.
 pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) -> Option<String> {
     let mut words = command.to_vec();
     for _ in 0..DEEPEST {
@@ -64,23 +64,23 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
     })
 }
 
-/// Returns true if a command does not hand its variables to the program that it runs.
+/// Returns true if a command does not pass its variables on to the program that it runs.
 fn drops_variables(command: &[&str]) -> bool {
     const DROP: &str = "sudo doas su ssh docker podman nerdctl kubectl";
     command.iter().any(|word| lists(DROP, file_name(word)))
         || command.first() == Some(&"env") && command.contains(&"-i")
 }
 
-/// How texts are looked at.
+/// How to scan texts.
 struct Look<'t> {
-    /// The functions that may be called.
+    /// Functions that may be called.
     functions: &'t BTreeSet<String>,
-    /// A call gets the variables of backoff.
+    /// Calls get backoff's variables.
     knows_run_id: bool,
 }
 
 impl Look<'_> {
-    /// Returns a word of a text by which a call of curl or wget seems to send something.
+    /// Returns a word of a text with which a call of curl or wget seems to send something.
     fn sending_word(&self, text: &str, depth: usize) -> Option<String> {
         if depth > MOST_DEPTH {
             return None;
@@ -95,9 +95,9 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the word of a piece by which it seems to send something.
+    /// Returns the word with which a piece seems to send something.
     fn sending_word_of_piece(&self, piece: &str) -> Option<String> {
-        // Quotes that do not pair are left out.
+        // Unpaired quotes are dropped.
         let words = shlex::split(piece).unwrap_or_else(|| {
             let plain = piece.replace(['"', '\'', '\\'], "");
             plain.split_whitespace().map(str::to_owned).collect()
@@ -109,7 +109,7 @@ impl Look<'_> {
         let Some((at, client)) = found else {
             return word_that_sends(&words[self.counted(words)], None);
         };
-        // Which value counts is not known.
+        // It is unknown which value counts.
         if OTHER_VALUES.iter().any(|operator| piece.contains(operator)) {
             return word_that_sends(&words[at..], Some(client));
         }
@@ -118,8 +118,8 @@ impl Look<'_> {
         Some(format!("{} {option}", client.name()))
     }
 
-    /// Returns which words of a piece without a client count, as they may be those of a call: behind a setting, a
-    /// function or a variable; else assignments before the command.
+    /// Returns which words of a piece without a client count, because they may be those of a call: words after a
+    /// setting, a function or a variable, or else assignments before the command.
     fn counted(&self, words: &[String]) -> Range<usize> {
         let assignments = words.iter().take_while(|word| is_assigning(word)).count();
         let Some(first) = words.get(assignments) else {
@@ -144,7 +144,7 @@ impl Look<'_> {
     }
 }
 
-/// Takes command substitutions out of a text, the innermost first, each of which leaves a variable. Returns the rest and
+/// Takes command substitutions out of a text, the innermost first, and leaves a variable for each. Returns the rest and
 /// what was taken out.
 fn without_substitutions(text: &str) -> (String, Vec<String>) {
     let mut text = text.to_owned();
@@ -162,7 +162,7 @@ fn without_substitutions(text: &str) -> (String, Vec<String>) {
                     inner.push(behind[..end].to_owned());
                     unread = &behind[end + 1..];
                 }
-                // Another one stands in it.
+                // Another one is inside it.
                 _ => {
                     rest += &unread[..start + 2];
                     unread = behind;
@@ -185,16 +185,16 @@ fn without_substitutions(text: &str) -> (String, Vec<String>) {
     (rest, inner)
 }
 
-/// A text in parts.
+/// A text cut into parts.
 #[derive(Default)]
 struct Scanned {
     pieces: Vec<String>,
-    /// Quoted texts that may be scripts: with a blank, and a client or a variable.
+    /// Quoted texts that may be scripts: with a space, and a client or a variable.
     quoted: Vec<String>,
-    /// The piece that is being read, and the quoted texts in it.
+    /// The piece being read, and the quoted texts in it.
     piece: String,
     quoted_in_piece: Vec<String>,
-    /// The piece is one of an array: `args=(-d x)`.
+    /// The piece is part of an array: `args=(-d x)`.
     is_in_array: bool,
 }
 
@@ -214,7 +214,7 @@ impl Scanned {
         }
     }
 
-    /// Adds a text in quotes of this kind. A script is looked at by itself, and leaves a `Q`.
+    /// Adds a text in quotes of this kind. A script is scanned by itself, and leaves a `Q`.
     fn add_quoted(&mut self, content: &str, quote: char) {
         let has_blank = content.contains(char::is_whitespace);
         let is_script = has_blank && mentions_client(content) && !is_header(content);
@@ -234,7 +234,7 @@ impl Scanned {
     }
 }
 
-/// Cuts a text into pieces, at separators outside of quotes. If the quotes do not pair, as in a here-document with an
+/// Cuts a text into pieces, at separators outside quotes. If quotes do not pair, as in a here-document with an
 /// apostrophe, separators count anywhere from there on.
 fn scan(text: &str) -> Scanned {
     let mut scanned = Scanned::default();
@@ -272,7 +272,7 @@ fn scan(text: &str) -> Scanned {
     scanned
 }
 
-/// Returns what a shell makes of a text in double quotes, but for its variables.
+/// Returns what a shell makes of a text in double quotes, except for its variables.
 fn unescaped(text: &str) -> String {
     let mut plain = String::new();
     let mut unread = text.chars().peekable();
@@ -316,9 +316,9 @@ fn is_blank(c: Option<char>) -> bool {
 fn is_separator(c: char, piece: &str, behind: &str) -> bool {
     match c {
         ';' | '|' | '\n' | '(' | ')' => true,
-        // Not of `2>&1` and `&>file`.
+        // Not in `2>&1` and `&>file`.
         '&' => !piece.ends_with('>') && !behind.starts_with('>'),
-        // As a word only, not in `${x}` and `%{x}`.
+        // Only as a word, not in `${x}` and `%{x}`.
         '{' | '}' => {
             let next = behind.chars().next();
             is_blank(piece.chars().next_back()) && (is_blank(next) || next == Some(';'))
@@ -338,8 +338,8 @@ fn word_that_sends(words: &[String], client: Option<Client>) -> Option<String> {
     looks_like_sending(&options, client)
 }
 
-/// Returns the client that a word names: `curl`, `/usr/bin/wget`, `CURL=curl`, but not `curl-7.1.tar.gz`; as the first
-/// word also `@curl`, a recipe of make.
+/// Returns the client that a word names: `curl`, `/usr/bin/wget`, `CURL=curl`, but not `curl-7.1.tar.gz`. The first
+/// word may also be `@curl`, as in a makefile.
 fn client_in(word: &str, at: usize) -> Option<Client> {
     let name = word.rsplit(['/', '=']).next().unwrap_or_default();
     let name = if at == 0 {
@@ -362,8 +362,8 @@ fn is_assigning(word: &str) -> bool {
     })
 }
 
-/// Returns the words within a word that may be options or a method: `-d` in `OPTS=-d`. Of a path or URL only what begins
-/// with a dash, and of a sentence, too, unless it has the option of a method.
+/// Returns the words within a word that may be options or a method: `-d` in `OPTS=-d`. In a path or URL, only what
+/// begins with a dash counts. So it does in a sentence, unless that has an option for the method.
 fn options_in(word: &str) -> Vec<String> {
     let sets_method = ["-X", "--request", "--method"]
         .iter()

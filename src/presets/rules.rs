@@ -17,12 +17,12 @@ static LISTS: LazyLock<BTreeMap<String, Vec<String>>> =
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolFile {
-    /// The errors and codes that the rules know, in a line.
+    /// The errors and codes that the rules know, on one line.
     pub(crate) about: String,
-    /// Names of presets whose rules follow the tool's own.
+    /// Presets whose rules follow the tool's own.
     #[serde(default)]
     pub(crate) include: Vec<String>,
-    /// False if the shared list of hopeless failures does not apply, unless that of an included preset does.
+    /// False to leave out the shared list of hopeless failures, unless an included preset has it.
     hopeless: Option<bool>,
     /// Permanent, whatever other rules say.
     #[serde(default)]
@@ -42,15 +42,15 @@ pub(crate) struct ToolFile {
     pub(crate) permanent: Vec<Texts>,
 }
 
-/// A rule as it is written. Without `exit` it holds for any code, without `line` and `begin` for any output.
+/// A rule as written. It applies to any code without `exit`, and to any output without `line` and `begin`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Texts {
     pub(crate) exit: Option<String>,
-    /// A line that matches one of these.
+    /// A line must match one of these.
     #[serde(default)]
     line: OneOrMore,
-    /// A line that begins with this, and has one of `then` further on.
+    /// A line must begin with this, and have one of `then` further on.
     begin: Option<String>,
     #[serde(default)]
     then: OneOrMore,
@@ -87,12 +87,11 @@ impl OneOrMore {
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) verdict: RowVerdict,
-    /// Required exit codes; None matches any failure.
+    /// Required exit codes. None matches any failure.
     pub(crate) codes: Option<CodeSet>,
-    /// Expression that a line must match, ignoring case; None matches any output. `{NAME}` stands for the list of this
-    /// name.
+    /// Case-insensitive expression that a line must match. None matches any output. `{NAME}` stands for the list of
+    /// this name.
     pub(crate) text: Option<String>,
-    /// The source of the fact.
     pub(crate) source: String,
 }
 
@@ -106,7 +105,7 @@ pub(crate) enum RowVerdict {
 }
 
 impl RowVerdict {
-    /// Explains the words, for users.
+    /// Explains the words to users.
     pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent);\n\
                                      stop: permanent; behind: transient only with --before-retry";
 
@@ -122,7 +121,7 @@ impl RowVerdict {
 }
 
 impl ToolFile {
-    /// Parses a file of the program's own; an empty one in place of a file that is wrong, which a test finds.
+    /// Parses one of the program's own files. Returns an empty one if the file is wrong, which a test finds.
     pub(crate) fn parse(text: &str) -> ToolFile {
         toml::from_str(text).unwrap_or_default()
     }
@@ -136,13 +135,13 @@ impl ToolFile {
         ]
     }
 
-    /// Returns the tool's rules as they are written.
+    /// Returns the tool's rules as written.
     #[cfg(test)]
     pub(crate) fn texts(&self) -> impl Iterator<Item = &Texts> {
         self.rules().into_iter().flat_map(|(_, rules)| rules)
     }
 
-    /// Returns each example with its rule and its verdict; None is permanent.
+    /// Returns each example with its rule and its verdict. None is permanent.
     #[cfg(test)]
     pub(crate) fn examples(&self) -> Vec<(Option<RowVerdict>, &Texts, &str)> {
         let permanent = self.permanent.iter().map(|rule| (None, rule));
@@ -196,7 +195,7 @@ impl Texts {
     }
 }
 
-/// Formats the conditions of the row, `exit 35,56, match curl: \((35|56)\)`, for `-vv`.
+/// Formats the conditions of the row for `-vv`: `exit 35,56, match curl: \((35|56)\)`.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let conditions = self.conditions().into_iter();
@@ -208,7 +207,7 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// Returns the rule about what is hopeless for any tool.
+    /// Returns the rule for what is hopeless for any tool.
     pub(crate) fn hopeless() -> Row {
         Row {
             verdict: RowVerdict::Stop,
@@ -218,26 +217,26 @@ impl Row {
         }
     }
 
-    /// Returns the conditions of the row, each with its name, for people: lists stay short, as `{NAME}`.
+    /// Returns the named conditions of the row, for people. Lists remain short: `{NAME}`.
     pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
         let codes = self.codes.map(|codes| ("exit", codes.to_string()));
         let text = self.text.clone().map(|text| ("match", text));
         codes.into_iter().chain(text).collect()
     }
 
-    /// Returns the expression with each `{NAME}` written out; None if the row has no text.
+    /// Returns the expression with each `{NAME}` expanded, None if the row has no text.
     pub(crate) fn expression(&self) -> Option<String> {
         self.text.as_deref().map(expanded)
     }
 
-    /// Returns the expression as a pattern; None if the row has no text.
+    /// Returns the expression as a pattern, None if the row has no text.
     pub(crate) fn pattern(&self) -> Option<Pattern> {
         self.expression().map(Pattern::of_preset)
     }
 }
 
-/// Returns the expression with each `{NAME}` replaced by the list of this name, as an alternation, and so on for the
-/// lists that it names. `{2}` is a repetition, and stays.
+/// Replaces each `{NAME}` with the list of this name, as an alternation, and expands the lists that it names in turn.
+/// `{2}` is a repetition, and remains.
 pub(crate) fn expanded(text: &str) -> String {
     let Some((before, name, after)) = split_at_list(text) else {
         return text.to_owned();
@@ -246,13 +245,13 @@ pub(crate) fn expanded(text: &str) -> String {
     format!("{before}(?:{}){}", parts.join("|"), expanded(after))
 }
 
-/// Returns the texts of the list with this name. Empty for a name that is no list, which a test finds.
+/// Returns the texts of a list. Empty for an unknown name, which a test finds.
 pub(crate) fn list(name: &str) -> &'static [String] {
     LISTS.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// Returns what stands before the first name of a list in a text, the name, and what stands after it; None if the text
-/// names none. Names begin with a capital letter, repetitions such as `{2}` with a digit.
+/// Returns the text before the first name of a list, the name, and the text after it, or None if there is no name.
+/// Names begin with a capital letter, repetitions such as `{2}` with a digit.
 pub(crate) fn split_at_list(text: &str) -> Option<(&str, &str, &str)> {
     for (brace, _) in text.match_indices('{') {
         let (name, after) = text[brace + 1..].split_once('}')?;

@@ -6,24 +6,24 @@ use std::collections::BTreeSet;
 use super::clients::SENDING_METHODS;
 use super::program::{Inner, file_name, inner_command, variable_name};
 
-/// Limit on the files that are read.
+/// Limit on files that are read.
 const MOST_FILES: usize = 16;
-/// Limit on the paths that are tried for that.
+/// Limit on paths that are tried.
 const MOST_TRIED: usize = 200;
-/// Limit on files that name files.
+/// Limit on the depth of files that name files.
 const MOST_DEPTH: usize = 3;
 
 /// The variables and files that the command will find when it runs.
 pub(crate) trait Surroundings {
-    /// Returns the value of a variable in backoff's environment, which the command inherits; None if it is not set.
+    /// Returns the value of a variable in backoff's environment, which the command inherits. None if it is not set.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// Returns the text of a regular file of at most 64 KiB; None for any other. A relative path begins at backoff's
-    /// directory.
+    /// Returns the text of a regular file of at most 64 KiB, None for anything else. A relative path begins at
+    /// backoff's working directory.
     fn text_file(&self, path: &str) -> Option<String>;
 }
 
-/// Returns true if a text mentions curl or wget at any place.
+/// Returns true if a text mentions curl or wget anywhere.
 pub(super) fn mentions_client(text: &str) -> bool {
     text.contains("curl") || text.contains("wget")
 }
@@ -31,25 +31,24 @@ pub(super) fn mentions_client(text: &str) -> bool {
 /// A text that the command may run.
 pub(super) struct Text {
     pub(super) content: String,
-    /// The path of a file; None for words of the command, and variables.
+    /// The path of a file, None for words of the command and for variables.
     pub(super) file: Option<String>,
 }
 
-/// All texts of a command.
 #[derive(Default)]
 pub(super) struct Texts {
     pub(super) all: Vec<Text>,
-    /// The functions that they define.
+    /// Functions that they define.
     pub(super) functions: BTreeSet<String>,
-    /// The directories to which they change, each with a slash at its end.
+    /// Directories that they change to, each with a trailing slash.
     directories: BTreeSet<String>,
-    /// Number of paths that were tried.
+    /// Number of paths tried.
     tried: usize,
 }
 
 impl Texts {
     /// Collects the words of a command, the files that it names, and the variables that any of these mention.
-    /// `innermost` are its words behind wrappers.
+    /// `innermost` are its words after wrappers.
     pub(super) fn collect(
         command: &[&str],
         innermost: &[&str],
@@ -61,7 +60,7 @@ impl Texts {
             Inner::Script { arguments, .. } => arguments,
             _ => innermost.get(1..).unwrap_or_default().to_vec(),
         };
-        // A path of a program may be that of a script, and any operand its file.
+        // A program's path may be that of a script, and any operand its file.
         let program = innermost.iter().take(1).filter(|word| word.contains('/'));
         let operands = innermost
             .iter()
@@ -77,7 +76,8 @@ impl Texts {
         texts
     }
 
-    /// Adds the words of a command: those with a blank as texts, the others as one, and the files that they name.
+    /// Adds the words of a command, and the files that they name. Words with a space are texts, the others form one
+    /// text.
     fn add_words(&mut self, command: &[&str], surroundings: &dyn Surroundings) {
         let mut joined = String::new();
         for word in command {
@@ -93,7 +93,7 @@ impl Texts {
         self.add(joined, None);
     }
 
-    /// Adds words that a call may get: those of the command behind a script (`"$@"`, `$1`), or of a variable.
+    /// Adds words that a call may get: those of the command after a script (`"$@"`, `$1`), or of a variable.
     fn add_settings(&mut self, words: &[&str]) {
         let lines: Vec<String> = words.iter().map(|word| format!("set -- {word}")).collect();
         self.add(lines.join("\n"), None);
@@ -111,7 +111,7 @@ impl Texts {
             if mentions_client(&value) {
                 self.add(value, None);
             } else {
-                // A token may hold a dash anywhere.
+                // A token may contain a dash anywhere.
                 let is_option =
                     |word: &&str| word.starts_with('-') || SENDING_METHODS.contains(word);
                 let words: Vec<&str> = value.split_whitespace().filter(is_option).collect();
@@ -126,7 +126,7 @@ impl Texts {
         self.all.push(Text { content, file });
     }
 
-    /// Adds the script files that a text names. `directory` is that of the text, with a slash at its end.
+    /// Adds the script files that a text names. `directory` is that of the text, with a trailing slash.
     fn add_files_of(
         &mut self,
         text: &str,
@@ -152,7 +152,7 @@ impl Texts {
         }
     }
 
-    /// Adds a file, once, and those that it names. Returns false if there is no such text.
+    /// Adds a file once, and those that it names. Returns false if there is no such text.
     fn add_file(&mut self, path: &str, depth: usize, surroundings: &dyn Surroundings) -> bool {
         let files = self.all.iter().filter_map(|text| text.file.as_deref());
         if files.clone().any(|known| known == path) {
@@ -206,7 +206,7 @@ fn functions(text: &str) -> Vec<String> {
     names
 }
 
-/// Returns the directories to which a text changes: `cd ci`, `env -C ci`, `sudo -D ci`.
+/// Returns the directories that a text changes to: `cd ci`, `env -C ci`, `sudo -D ci`.
 fn directories(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut previous = "";
@@ -226,8 +226,9 @@ fn directories(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the paths of script files that a text may name: a word with the ending of one, or behind a shell, `.` or
-/// `source`, and a path that is the first word of a line. Of `$DIR/lib.sh` only what follows the variable is known.
+/// Returns the paths of script files that a text may name: a word with a script's extension, a word after a shell, `.`
+/// or `source`, and a path that is the first word of a line. Of `$DIR/lib.sh`, only the part after the variable is
+/// known.
 fn script_files(text: &str) -> Vec<String> {
     const ENDINGS: [&str; 4] = [".sh", ".bash", ".zsh", ".ksh"];
     const RUN_FILES: [&str; 7] = [".", "source", "sh", "bash", "dash", "zsh", "ksh"];
@@ -242,7 +243,7 @@ fn script_files(text: &str) -> Vec<String> {
             if is_named && !word.contains("://") {
                 paths.push(known_end(word).to_owned());
             }
-            // Behind an option, a shell may still name its file: `bash -e post.sh`.
+            // After an option, a shell may still name its file: `bash -e post.sh`.
             if !word.starts_with('-') {
                 previous = word;
             }
@@ -252,7 +253,7 @@ fn script_files(text: &str) -> Vec<String> {
     paths
 }
 
-/// Returns what follows the last variable or substitution of a path: `lib/post.sh` of `$DIR/lib/post.sh`.
+/// Returns what follows the last variable or substitution in a path: `lib/post.sh` for `$DIR/lib/post.sh`.
 fn known_end(path: &str) -> &str {
     let unknown = path.rfind(['$', '}', ')', '"', '`']);
     match unknown {

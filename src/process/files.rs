@@ -1,5 +1,5 @@
-//! Files that backoff makes: the log and the report. The kernel's protections hold (`fs.protected_symlinks`,
-//! `fs.protected_regular`): backoff opens a path as a shell does.
+//! Files that backoff creates, namely the log and the report. backoff opens a path as a shell does, so the kernel's
+//! protections apply (`fs.protected_symlinks`, `fs.protected_regular`).
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -14,12 +14,12 @@ use tempfile::Builder;
 use super::streams::sink::Sink;
 use super::sys::fd::is_inherited;
 
-/// Opens a file for appending, without ever waiting; a new file is private to this user. A named pipe without a reader
-/// is an error. A descriptor (`/dev/stdout`) is written to as it is: opened by its path, a file would have an offset of
-/// its own, so that backoff and the command would overwrite each other.
+/// Opens a file for appending, without ever waiting. A new file is private to this user. A named pipe without a reader
+/// is an error. A descriptor (`/dev/stdout`) is written to directly. Opened by its path, a file would have its own
+/// offset, and backoff and the command would overwrite each other.
 pub(crate) fn open_to_append(path: &Path) -> io::Result<Sink> {
     if let Some(fd) = descriptor(path) {
-        // The user cannot mean one of backoff's own.
+        // The user cannot mean one of backoff's own descriptors.
         return if is_inherited(fd) {
             Ok(Sink::new(fd))
         } else {
@@ -32,9 +32,9 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<Sink> {
     options.open(path).map(Sink::Own)
 }
 
-/// Replaces a file by `text`, atomically: a reader sees the old text or the new one. Links stay, and so does the mode; a
-/// new file is private to this user. Returns a sink for a target that is no regular file, or an open one
-/// (`/dev/stdout`), to which the caller has to write.
+/// Replaces a file with `text` atomically, so that a reader sees either the old text or the new one. Keeps links and
+/// the mode. A new file is private to this user. If the target is not a regular file or is open already
+/// (`/dev/stdout`), returns a sink to which the caller must write.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     let target = match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
@@ -45,10 +45,10 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
         return open_to_append(path).map(Some);
     }
     if before.is_some() {
-        // Replacing needs no permission for the old file, but a shell's `>` would: a file that is read-only stays.
+        // Replacing needs no permission for the old file, but `>` in a shell does. A read-only file is kept.
         OpenOptions::new().write(true).open(&target)?;
     }
-    // `.` is for a bare name, which has an empty parent.
+    // A bare name has an empty parent, hence `.`.
     let directory = Path::new(".").join(target.parent().unwrap_or(&target));
     let mut file = Builder::new()
         .prefix(".backoff-report-")
@@ -63,7 +63,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     Ok(None)
 }
 
-/// Returns true if both paths lead to one file, which need not exist, so that a report would replace the log.
+/// Returns true if both paths lead to the same file, which need not exist. A report would then replace the log.
 pub(crate) fn is_one_file(log: &Path, report: &Path) -> bool {
     let place = |path| fs::canonicalize(path).or_else(|_| absolute(path)).ok();
     !is_device(log) && place(log) == place(report)
@@ -73,7 +73,7 @@ fn is_device(path: &Path) -> bool {
     path.starts_with("/dev") || path.starts_with("/proc")
 }
 
-/// Returns the number of the descriptor that a path names (`/dev/stdout`, `/dev/fd/3`); None for any other path.
+/// Returns the number of the descriptor that a path names (`/dev/stdout`, `/dev/fd/3`), or None for any other path.
 fn descriptor(path: &Path) -> Option<RawFd> {
     match path.to_str()? {
         "/dev/stdout" => Some(1),

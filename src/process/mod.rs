@@ -1,8 +1,8 @@
-//! The operating system for one command: processes, signals, the terminal, streams, the clock.
-//! Implements [`crate::run::host::Host`]. Holds all `unsafe` of the project, behind safe functions.
-//! `sys::system` is the seam between Linux and other systems.
+//! All that one command needs from the operating system: processes, signals, the terminal, streams and the clock.
+//! Implements [`crate::run::host::Host`]. Holds all `unsafe` of the project, behind safe functions. `sys::system` is
+//! the seam between Linux and other systems.
 //!
-//! Listed from the bottom: a module imports only modules above it in this list.
+//! Listed from the bottom. A module imports only modules above it in this list.
 #![allow(unsafe_code)]
 
 pub(crate) mod sys;

@@ -1,5 +1,5 @@
-//! What decided about a failure or the end of a run: one word, which text, JSON and report share, and the option that
-//! allows more. Programs compare the words of JSON: they are part of the interface.
+//! What decided about a failure or the end of a run: one word that text and JSON share, and the option that allows
+//! more. Programs compare the words in JSON, so they are part of the interface.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::run::event::JudgedAttempt;
 use crate::run::plan::Plan;
 use crate::text::{exact, length, printable};
 
-/// No rule applied, so the default did: a failure is transient, a command that cannot start is not.
+/// No rule applied, so the default did: a failure is transient, unless the command could not start.
 const DEFAULT: &str = "default";
 /// `--timeout`, `--idle-timeout` or `--deadline` ended the attempt, and no rule applied.
 const TIMEOUT: &str = "timeout";
@@ -19,18 +19,18 @@ const TIMEOUT: &str = "timeout";
 const NONE_MATCHED: &str = "none matched";
 /// Output was lost, or its reader is gone.
 const NOT_READ: &str = "output not read";
-/// Processes of the attempt could not be ended.
+/// Processes of the attempt could not be killed.
 const SURVIVORS: &str = "survivors";
 
 /// A reason to give up, as it is named everywhere.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
-    /// The word of JSON. Reasons that a program would treat alike share one; `option` tells them apart.
+    /// The word in JSON. Reasons that a program would treat alike share one. `option` tells them apart.
     pub(super) word: &'static str,
     pub(super) option: &'static str,
-    /// Its value, if that is a time.
+    /// The option's value, if it is a time.
     value: Option<Duration>,
-    /// The option to raise, which allows more; None if none does.
+    /// The option to raise to allow more, or None.
     raised_by: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ impl Limit {
         Limit { value, ..self }
     }
 
-    /// More of it allows no further attempt.
+    /// Raising it allows no further attempt.
     fn fixed(self) -> Limit {
         Limit {
             raised_by: None,
@@ -56,11 +56,11 @@ impl Limit {
         }
     }
 
-    /// Returns the option as the user sets it: `--deadline 5m`. A value that is no time is left out.
+    /// Returns the option as the user types it: `--deadline 5m`. Leaves out a value that is not a time.
     pub(super) fn typed(&self) -> String {
         let option = self.option;
         match self.value.map(exact) {
-            // Its value is optional, and so stands in the same word.
+            // Its optional value has to be in the same word.
             Some(value) if option == "--retry-after" => format!("{option}={value}"),
             Some(value) => format!("{option} {value}"),
             None => option.to_owned(),
@@ -90,9 +90,9 @@ pub(super) fn limit(limits: &Limits, why: GiveUp) -> Limit {
     }
 }
 
-/// Returns the word for what decided whether a failure is retried; None for a success. If the command is not idempotent
-/// (by `--idempotent no` or its words), this outweighs a rule that would allow a retry, unless the failure is safe to
-/// repeat: it had no effect, or the user permits a retry.
+/// Returns the word for what decided whether a failure is retried, None for a success. If the command is not idempotent
+/// (by `--idempotent no` or its words), this overrides a rule that would allow a retry, unless the failure is safe to
+/// repeat because it had no effect or the user allows a retry.
 pub(super) fn rule_of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let reason = verdict.reason()?;
     let must_not_repeat = !plan.limits.idempotent && !reason.is_safe_to_repeat;
@@ -107,7 +107,7 @@ pub(super) fn rule_of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict)
         Why::NotRead if seen.unread || seen.reader_gone => NOT_READ,
         Why::Survivors => SURVIVORS,
         Why::Default if matches!(outcome.end, End::TimedOut(_)) => TIMEOUT,
-        // The command died of SIGPIPE for another pipe or socket, or nothing special happened.
+        // SIGPIPE from another pipe or socket killed the command, or nothing special happened.
         Why::NotRead | Why::Default => DEFAULT,
     };
     Some(rule.to_owned())
@@ -118,23 +118,23 @@ pub(super) fn rule_of_end(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> 
     if why != GiveUp::Permanent {
         return limit(&plan.limits, why).option.to_owned();
     }
-    // A success is such an end only with `--until failure`, if its output has no reader.
+    // A success gets here only with `--until failure`, if its output has no reader.
     rule_of_attempt(plan, &attempt.outcome, &attempt.verdict).unwrap_or(NOT_READ.to_owned())
 }
 
-/// Returns why the run gave up after an attempt, with the same words: `the next wait would reach --stop-at-delay 5m`.
-/// Foreign text in it is escaped.
+/// Returns why the run gave up after an attempt, in the same words: `the next wait would reach --stop-at-delay 5m`.
+/// Foreign text is escaped.
 pub(super) fn reason(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> String {
     let JudgedAttempt { outcome, verdict } = attempt;
     let limit = limit(&plan.limits, why).typed();
-    // If success is the goal, a run only goes on after one to confirm it (`--consecutive`).
+    // If success is the goal, a run only continues after one to confirm it (`--consecutive`).
     let lacks_successes = *verdict == Verdict::Success && plan.limits.until == Until::Success;
     match why {
         GiveUp::Permanent => permanent(plan, attempt),
         GiveUp::Attempts if lacks_successes => "too few successes in a row".to_owned(),
         GiveUp::Attempts => "attempt limit reached".to_owned(),
         GiveUp::Deadline | GiveUp::StopAfter => match verdict.why().and_then(Why::failure) {
-            // The deadline ended the predicate: after any other failure of one, the end is `Permanent`.
+            // The deadline ended the predicate. After any other failure of one, the end is `Permanent`.
             Some(failure) => format!("{failure}: {limit}"),
             None if outcome.ended_by_deadline() => limit,
             None => format!("the next attempt would begin after {limit}"),
@@ -167,7 +167,7 @@ pub(super) fn reason(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> Strin
     }
 }
 
-/// Returns why no retry can resolve the failure. A success comes here only with `--until failure`, if its output has no
+/// Returns why no retry can fix the failure. A success gets here only with `--until failure`, if its output has no
 /// reader.
 fn permanent(plan: &Plan, attempt: &JudgedAttempt) -> String {
     let JudgedAttempt { outcome, verdict } = attempt;
@@ -190,17 +190,17 @@ fn permanent(plan: &Plan, attempt: &JudgedAttempt) -> String {
     format!("permanent: {what}")
 }
 
-/// Returns advice that names the option that allows more, to be appended to a sentence, or nothing if none would help.
+/// Returns advice about the option that allows more, to append to a sentence. Empty if none would help.
 pub(super) fn advice(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> String {
     let outcome = &attempt.outcome;
     let is_useless = match why {
-        // The deadline ended the attempt, which may hang, or the output, which has no reader: more time may not help.
+        // The deadline ended the attempt, which may hang, or the output, which has no reader. More time may not help.
         GiveUp::Deadline => outcome.ended_by_deadline(),
-        // The input could not be kept, which no `--stdin-limit` changes.
+        // The input could not be kept, which `--stdin-limit` does not change.
         GiveUp::Stdin => outcome.seen.input_error.is_some(),
-        // A single attempt was asked for.
+        // The user asked for a single attempt.
         GiveUp::Attempts => plan.limits.attempts == Some(1),
-        // To advise the opposite would contradict the user.
+        // Advising the opposite would contradict the user.
         GiveUp::NotIdempotent => {
             let reason = plan.not_idempotent.as_ref();
             reason.is_some_and(|reason| reason.is_by_option)
@@ -212,7 +212,7 @@ pub(super) fn advice(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> Strin
     }
     match why {
         GiveUp::NotIdempotent => {
-            "; use --idempotent yes if running it twice does no harm".to_owned()
+            "; use --idempotent yes if running it twice is harmless".to_owned()
         }
         GiveUp::Permanent if matches!(attempt.verdict.why(), Some(Why::NoneMatched)) => {
             advice_on_rules(plan, outcome).to_owned()
@@ -224,8 +224,8 @@ pub(super) fn advice(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> Strin
     }
 }
 
-/// Returns advice for a failure that no retry rule matches: on the locale if a rule of a preset lacks only its text, or
-/// on another rule, but not to users who have written some of their own.
+/// Returns advice for a failure that no retry rule matches: on the locale if only the text of a preset's rule is
+/// missing, or on another rule, but not to users who wrote some of their own.
 fn advice_on_rules(plan: &Plan, outcome: &Outcome) -> &'static str {
     let lacks_only_text = |rule: &Rule| {
         rule.kind == RuleKind::Retry
@@ -243,8 +243,7 @@ fn advice_on_rules(plan: &Plan, outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Returns `--for NAME`, the name of each rule of a preset, if no other rule can retry; None if there are others, or no
-/// preset.
+/// Returns `--for NAME` if the rules of this preset are the only ones that can retry, None otherwise.
 fn only_preset(plan: &Plan) -> Option<&str> {
     let classifier = &plan.classifier;
     let mut own_rules = classifier.rules.iter();
@@ -256,7 +255,7 @@ fn only_preset(plan: &Plan) -> Option<&str> {
     names.all(|name| name == first).then_some(first)
 }
 
-/// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget (`--budget`) have it.
+/// Returns the name of the budget: `budget "api"`. Only runs with a budget (`--budget`) have such messages.
 fn budget(plan: &Plan) -> String {
     let name = plan.budget.as_ref().map(|budget| printable(&budget.name));
     format!("budget \"{}\"", name.unwrap_or_default())

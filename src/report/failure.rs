@@ -4,9 +4,9 @@ use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome, Survivor};
 use crate::text::printable;
 
-/// Describes the failure of an attempt: `exit 7`; `matched "bad" (exit 0; --fail-match)` if a pattern matched; `no line
-/// matches --success-match (exit 0)` if the end alone would be no failure. For a success, returns its end. `shown`
-/// escapes the matched text for where it goes: a terminal needs that, JSON escapes by itself.
+/// Describes how an attempt failed: `exit 7`, or `matched "bad" (exit 0; --fail-match)` if a pattern matched, or `no
+/// line matches --success-match (exit 0)` if the end alone is not a failure. For a success, returns its end. `shown`
+/// escapes the matched text. A terminal needs that, but JSON escapes by itself.
 pub(super) fn how_it_failed(
     outcome: &Outcome,
     verdict: &Verdict,
@@ -15,7 +15,7 @@ pub(super) fn how_it_failed(
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
-    // Without brackets of its own, as it stands in brackets: `timed out: --timeout 5s`.
+    // The end goes inside parentheses, so it must not have its own: `timed out: --timeout 5s`.
     let end_for_brackets = outcome.to_string().replace(" (", ": ").replace(')', "");
     match (&reason.matched, reason.cause) {
         (Some(text), Some(cause)) => {
@@ -23,7 +23,7 @@ pub(super) fn how_it_failed(
         }
         (Some(text), None) => format!("matched \"{}\" ({end_for_brackets})", shown(text)),
         (None, Some(cause)) => format!("{cause} ({outcome})"),
-        // A hint only, as programs other than shells may exit with 127, too.
+        // Only a hint, because programs other than shells may also exit with 127.
         (None, None) if outcome.end == End::Exited(127) => {
             format!("{outcome} (\"command not found\", in a shell)")
         }
@@ -31,15 +31,15 @@ pub(super) fn how_it_failed(
     }
 }
 
-/// Returns the processes of the attempt that could not be ended, beside which no further attempt may run, and why: `PID
-/// 42 (rsync) does not die of KILL`. Empty if there are none.
+/// Returns the processes that could not be killed, next to which no further attempt may run, and why: `PID 42 (rsync)
+/// survived SIGKILL`. Empty if there are none.
 pub(super) fn survivors(outcome: &Outcome) -> String {
     let names: Vec<String> = outcome.survivors.iter().map(Survivor::to_string).collect();
     printable(&names.join(", "))
 }
 
-/// Returns the text with a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if it ends with
-/// brackets, as a line has one pair at most. An empty detail adds nothing.
+/// Adds a detail in parentheses: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if the text ends with
+/// parentheses, because a line has at most one pair. An empty detail adds nothing.
 pub(super) fn with_detail(text: String, detail: &str) -> String {
     if detail.is_empty() {
         return text;

@@ -8,11 +8,11 @@ use serde_json::ser::Formatter;
 
 use crate::text::is_printable;
 
-/// Returns the value as one line of JSON, with its line feed. The values of this program cannot fail to be written, so
-/// that there is no error.
+/// Returns the value as one line of JSON, with a newline. There is no error, because this program's values can always
+/// be written.
 pub(crate) fn line(value: &impl Serialize) -> String {
     let mut text = Vec::new();
-    // Never an error: maps have strings as keys, and a `Vec` takes every byte.
+    // Never an error, because map keys are strings and a `Vec` takes every byte.
     let _ = value.serialize(&mut serde_json::Serializer::with_formatter(
         &mut text, Harmless,
     ));
@@ -20,7 +20,7 @@ pub(crate) fn line(value: &impl Serialize) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Returns seconds, rounded down to the microsecond, as more digits say nothing.
+/// Returns seconds, rounded down to the microsecond. More digits say nothing.
 pub(super) fn seconds(length: Duration) -> f64 {
     Duration::new(length.as_secs(), length.subsec_micros() * 1_000).as_secs_f64()
 }
@@ -29,8 +29,8 @@ pub(super) fn seconds(length: Duration) -> f64 {
 struct Harmless;
 
 impl Formatter for Harmless {
-    /// Writes a part of a string. The serializer escapes quotes, backslashes and control characters of ASCII itself,
-    /// and passes what stands between them here.
+    /// Writes a part of a string. The serializer itself escapes quotes, backslashes and ASCII control characters, and
+    /// passes on what is between them.
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
@@ -41,7 +41,7 @@ impl Formatter for Harmless {
                 write!(writer, "{c}")?;
                 continue;
             }
-            // An escape is a unit of UTF-16, so some characters need two.
+            // An escape is a UTF-16 unit, so some characters need two.
             for unit in c.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
             }

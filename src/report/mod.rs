@@ -1,5 +1,5 @@
-//! All output of backoff about a run, made of the plan (`--plan`) and of the events that the loop reports. Nothing here
-//! writes it or affects the run: the `Host` writes the lines.
+//! All output of backoff about a run, made from the plan (`--plan`) and from the events of the loop. Nothing here
+//! writes it or affects the run. The `Host` writes the lines.
 
 mod endings;
 mod failure;

@@ -10,20 +10,20 @@ use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast};
 use crate::run::plan::Plan;
 use crate::text::length;
 
-/// Columns of the terminal that a line with a bar takes.
+/// Terminal columns that a line with a bar takes.
 const LINE: usize = 79;
-/// Least width of the longest bar.
+/// Minimum width of the longest bar.
 const NARROWEST: usize = 10;
 
-/// Returns the table that `--plan` prints, between a line about the wait before the first attempt and one about what
-/// ends the table, if there are such lines.
+/// Returns the output of `--plan`: the table, after a line about the wait before the first attempt and before a line
+/// about its end, if there are any.
 pub(crate) fn table(plan: &Plan) -> String {
     let Forecast { rows, end } = waits(plan);
     line_on_start(plan) + &columns(&rows) + &reason_for_end(plan, end)
 }
 
-/// Returns the rows as columns with a bar for each row, or nothing if there is no row. If no wait is random, least, mean
-/// and most are equal, so that one column stands for them. Headings of a bar's parts begin with its mark.
+/// Returns the rows as columns, each with a bar, or nothing without rows. If no wait is random, one column stands for
+/// least, mean and most. Headings of a bar's parts begin with its mark.
 fn columns(rows: &[WaitRow]) -> String {
     let Some(longest) = rows.iter().map(|row| row.most).max() else {
         return String::new();
@@ -57,8 +57,8 @@ fn cells(row: &WaitRow, is_exact: bool) -> Vec<String> {
     cells
 }
 
-/// Returns a line for each row of cells, in columns that are as wide as their longest cell, aligned to the right. All
-/// rows must have the same number of cells, of ASCII, whose bytes count as their width.
+/// Returns a line for each row of cells, in right-aligned columns as wide as their longest cell. All rows must have the
+/// same number of cells. The cells must be ASCII, because their bytes count as their width.
 fn aligned(table: &[Vec<String>]) -> Vec<String> {
     let mut lines = vec![String::new(); table.len()];
     for column in 0..table[0].len() {
@@ -72,13 +72,13 @@ fn aligned(table: &[Vec<String>]) -> Vec<String> {
     lines
 }
 
-/// Returns the bar of a wait: `#` for what is always waited, `.` for what is waited by chance, `|` at the mean. That of
-/// `longest` is `width` characters long.
+/// Returns the bar of a wait: `#` for what is always waited, `.` for what is waited by chance, `|` at the mean. The bar
+/// of `longest` has `width` characters.
 fn bar(row: &WaitRow, longest: Duration, width: usize) -> String {
     // If all waits are zero, 0 / 0 becomes 0.
     let end_of = |wait: Duration| (wait.div_duration_f64(longest) * width as f64).round() as usize;
     let end = end_of(row.most);
-    // A mean near the most is rounded to the end of the bar, past its last character.
+    // A mean near the most rounds to the end of the bar, past its last character.
     let mean = end_of(row.mean).min(end.saturating_sub(1));
     let character = |index| {
         if index < end_of(row.least) {
@@ -101,8 +101,8 @@ struct Retries {
     more: Option<u64>,
 }
 
-/// Returns the waits as one object, in seconds, for `--plan --log-format json`. The wait before the first attempt is
-/// left out, and of the reason for the end all but the number of further retries.
+/// Returns the waits as one object, in seconds, for `--plan --log-format json`. Leaves out the wait before the first
+/// attempt and the reason for the end, except the number of further retries.
 pub(crate) fn as_json(plan: &Plan) -> String {
     let Forecast { rows, end } = waits(plan);
     let more = match end {
@@ -115,15 +115,15 @@ pub(crate) fn as_json(plan: &Plan) -> String {
     })
 }
 
-/// Returns the waits of the plan. A limit on time includes the wait before the first attempt, whose mean so shortens
-/// the table.
+/// Returns the waits of the plan. A time limit includes the mean wait before the first attempt, which shortens the
+/// table.
 fn waits(plan: &Plan) -> Forecast {
     let before = plan.initial_delay.saturating_add(plan.splay / 2);
     forecast(&plan.delays, &plan.limits, before)
 }
 
 /// Returns a line about the wait before the first attempt (`--initial-delay` and `--splay`), or nothing if there is
-/// none. Names the limit on the run's time, if there is one, as the wait uses up a part of it.
+/// none. Names the limit on the run's time, if any, because the wait uses up a part of it.
 fn line_on_start(plan: &Plan) -> String {
     let most = plan.initial_delay.saturating_add(plan.splay);
     if most.is_zero() {
@@ -138,8 +138,8 @@ fn line_on_start(plan: &Plan) -> String {
     }
 }
 
-/// Returns a line with the reason for the end of the table, or nothing if it shows the waits of all attempts. A single
-/// attempt has no wait, and a line that says so in place of the table.
+/// Returns a line about why the table ends, or nothing if it shows the waits of all attempts. A single attempt has no
+/// wait, so a line that says so replaces the table.
 fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     let line = match end {
         RowsEnd::Attempts if plan.limits.attempts == Some(1) => {
@@ -150,7 +150,7 @@ fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
         RowsEnd::More(retries) => format!("and {retries} more"),
         RowsEnd::Delay => "--stop-at-delay ends the run here".to_owned(),
         RowsEnd::Deadline(retries) => {
-            // Never empty: only a limit on time ends the rows so.
+            // Never empty, because only a time limit ends the rows this way.
             let limit = time_limit(plan).unwrap_or_default();
             format!("{limit} {}", retries_in_time(retries))
         }
@@ -158,8 +158,8 @@ fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     line + "\n"
 }
 
-/// Returns the second half of a sentence that begins with a limit on time: after how many retries it ends a run, from
-/// the 5th to the 95th percentile of runs, so in 90% of them; or after a single number if both are the same.
+/// Returns the second half of a sentence that begins with a time limit: after how many retries it ends 90% of runs (5th
+/// to 95th percentile), or after a single number if both are the same.
 fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     if low < high {
         return format!("ends 90% of runs after {low} to {high} retries");
@@ -171,13 +171,13 @@ fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     }
 }
 
-/// Returns the option that first limits the time of the run, `--deadline 5m` or `--stop-after 5m`; None without one.
+/// Returns the option that first limits the time of the run, `--deadline 5m` or `--stop-after 5m`. None without one.
 fn time_limit(plan: &Plan) -> Option<String> {
     let latest = plan.limits.latest_begin()?;
     Some(limit(&plan.limits, latest.why).typed())
 }
 
-/// Returns a range of waits, `500ms to 1.5s`; a single one if both look the same when rounded.
+/// Returns a range of waits, `500ms to 1.5s`, or a single one if both look the same when rounded.
 fn range(least: Duration, most: Duration) -> String {
     let least = length(least);
     let most = length(most);

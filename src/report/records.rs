@@ -1,5 +1,5 @@
-//! Lines of the JSON log (`--log-format json`), and what the report (`--report`) shares with them. The names of fields
-//! and the words for ends are part of the interface: `docs/log.schema.json` and `docs/report.schema.json` describe them.
+//! Lines of the JSON log (`--log-format json`), and what the report (`--report`) shares with them. Field names and the
+//! words for ends are part of the interface. `docs/log.schema.json` and `docs/report.schema.json` describe them.
 
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ use crate::run::event::{Event, Moment};
 use crate::run::plan::Plan;
 use crate::text::{name, printable, timestamp};
 
-/// A line of the log.
 #[derive(Serialize)]
 struct Line<'a> {
     ts: String,
@@ -30,7 +29,7 @@ struct Line<'a> {
     totals: Option<Totals>,
 }
 
-/// The part of a line that is the event's own.
+/// The part of a line that is specific to the event.
 struct Record {
     event: &'static str,
     fields: Fields,
@@ -53,7 +52,7 @@ enum Fields {
     Attempt(AttemptRecord),
     Retrying {
         delay_s: f64,
-        /// None unless the output made the wait longer, even if it asked for a shorter one.
+        /// None unless the output made the wait longer. A request for a shorter one does not count.
         asked_s: Option<f64>,
     },
     GaveUp {
@@ -69,18 +68,18 @@ enum Fields {
     },
 }
 
-/// What a line about the end of the run has in addition.
+/// Additional fields of a line about the end of the run.
 #[derive(Serialize)]
 struct Totals {
     attempts: u64,
     elapsed_s: f64,
 }
 
-/// An attempt that has ended. Absent values are null, but for `survivors`, as there almost never are any.
+/// A finished attempt. Absent values are null, but `survivors` is left out if empty, as it almost always is.
 #[derive(Debug, Serialize)]
 pub(super) struct AttemptRecord {
     duration_s: f64,
-    /// 126 or 127 after a failed start; None after a death by a signal, a timeout, or no end.
+    /// 126 or 127 after a failed start. None after a signal or a timeout, or if it has not ended.
     exit: Option<u8>,
     signal: Option<i32>,
     timed_out: bool,
@@ -96,7 +95,7 @@ pub(super) struct AttemptRecord {
 impl AttemptRecord {
     pub(super) fn new(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> AttemptRecord {
         let signal = outcome.end.signal();
-        // The code would be 128+N after a signal.
+        // After a signal, the code would be 128+N.
         let exit = if signal.is_some() {
             None
         } else {
@@ -116,8 +115,8 @@ impl AttemptRecord {
     }
 }
 
-/// Returns the line about an event; None if the log leaves the event out, by its verbosity, or as it is one that only
-/// people need.
+/// Returns the line about an event. None if the log leaves the event out, by its verbosity or because only people need
+/// it.
 pub(super) fn line(
     sentences: &Sentences<'_>,
     moment: &Moment,
@@ -125,7 +124,7 @@ pub(super) fn line(
 ) -> Option<String> {
     let plan = sentences.plan;
     let is_shown = match event {
-        // A log without an end could not be told from that of a run that was killed.
+        // A log without an end would look like that of a run that was killed.
         Event::Interrupted { .. } => plan.output.verbosity >= 0,
         _ => plan.output.verbosity >= sentences.least_verbosity(moment, event),
     };
@@ -149,7 +148,7 @@ pub(super) fn line(
     }))
 }
 
-/// Returns the record of an event; None for one that only people need, or whose news another event tells, too.
+/// Returns the record of an event. None if only people need it, or if another event also tells it.
 fn record(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", Fields::None {}),
@@ -183,8 +182,8 @@ fn record(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     })
 }
 
-/// Returns the record of an attempt's end; None for a success if success is the goal: the end of the run tells it, or
-/// another success has to follow (`--consecutive`).
+/// Returns the record of an attempt's end. None for a success if success is the goal, because the end of the run tells
+/// it or another success has to follow (`--consecutive`).
 fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     let name = match verdict {
         Verdict::Success if plan.limits.until == Until::Success => return None,
@@ -195,14 +194,14 @@ fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     Some(Record::new(name, Fields::Attempt(record)))
 }
 
-/// The end of a run, for the log and the report. In the report, an error of the run outweighs it: a signal or a fault
-/// may follow while output is still printed.
+/// The end of a run, for the log and the report. In the report, an error of the run overrides it, because a signal or a
+/// fault may follow while output is still being printed.
 #[derive(Default)]
 pub(super) struct EndOfRun {
     pub(super) result: &'static str,
-    /// The reason for giving up in one word; None if the run did not give up.
+    /// One-word reason for giving up, None if the run did not.
     pub(super) gave_up: Option<&'static str>,
-    /// What decided that the run gave up.
+    /// What made the run give up.
     pub(super) rule: Option<String>,
     asked_s: Option<f64>,
 }
@@ -220,12 +219,12 @@ impl EndOfRun {
     }
 }
 
-/// Returns the end of the run that an event tells; None for any other event. A fault of backoff is none here: the log has
-/// a warning instead, and the report says "failed".
+/// Returns the end of the run if an event tells it, None for any other event. A fault of backoff is not an end here.
+/// The log has a warning instead, and the report says "failed".
 pub(super) fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<EndOfRun> {
     let result = match event {
         Event::Stopped { stop, attempt } => match stop {
-            // With `--until never` the run ended by a limit, but after a success.
+            // With `--until never`, a limit ended the run, but after a success.
             Stop::Succeeded { .. } | Stop::EndedOnSuccess(_) => "succeeded",
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(why) => {
@@ -255,13 +254,13 @@ pub(super) fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<EndOfRun> {
     })
 }
 
-/// Returns the command's own name, without its arguments, which may hold secrets.
+/// Returns the command's name without its arguments, which may contain secrets.
 pub(super) fn command_name(plan: &Plan) -> String {
     plan.command.first().map(name).unwrap_or_default()
 }
 
-/// Returns how the attempt failed and, if a predicate or hook decided by failing itself, how that failed; None for a
-/// success. Not escaped, as JSON escapes it.
+/// Returns how the attempt failed and, if a predicate or hook decided by failing itself, how that failed. None for a
+/// success. Not escaped, because JSON does that.
 fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let why = verdict.why()?;
     let failure = how_it_failed(outcome, verdict, str::to_owned);
@@ -275,13 +274,13 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "success",
         Verdict::Transient(_) => "transient",
-        // `Ask` is left only with `--until failure`, which ends the run without asking `--retry-if`.
+        // `Ask` remains only with `--until failure`, which ends the run without asking `--retry-if`.
         Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
     }
 }
 
-/// Returns the wait that the output asked for, in seconds, even if it is longer than the run waits; None if it asked
-/// for none, and without `--retry-after`, as the output is not searched then.
+/// Returns the wait that the output asked for, in seconds, even if the run waits less. None if it asked for none, and
+/// without `--retry-after`, because the output is not searched then.
 fn asked_seconds(outcome: &Outcome) -> Option<f64> {
     outcome.seen.wait_asked.map(seconds)
 }

@@ -1,5 +1,5 @@
-//! Summary of a run, for programs (`--report`): collected from the events, and written once at the end.
-//! `docs/report.schema.json` is the schema, so that names and words here are part of the interface.
+//! Summary of a run for programs (`--report`), collected from the events and written once at the end.
+//! `docs/report.schema.json` is its schema, so names and words here are part of the interface.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,47 +14,47 @@ use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
 use crate::text::timestamp;
 
-/// Limit on the attempts in a report, the last ones, as a run may last for years.
+/// Limit on the attempts in a report, because a run may last for years. The last ones are kept.
 const MOST_ATTEMPTS: usize = 10_000;
 
-/// The fields of the report, in their order. Those that are not known yet have defaults.
+/// The fields of the report, in order. Those not known yet have defaults.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report<'a> {
     schema: u8,
     run_id: &'a str,
-    /// Without arguments, which may hold secrets.
+    /// Without arguments, which may contain secrets.
     command: String,
     label: Option<&'a str>,
     started: String,
     duration_s: f64,
     result: Option<&'static str>,
-    /// The reason for giving up in one word; None if the run did not give up.
+    /// One-word reason for giving up, None if the run did not.
     gave_up: Option<&'static str>,
-    /// What decided that the run gave up: an option, or a fixed word.
+    /// What made the run give up: an option, or a fixed word.
     rule: Option<String>,
-    /// 128 + the number of the signal if backoff itself ends by one.
+    /// 128+N if signal N kills backoff itself.
     exit_status: u8,
-    /// All attempts that have ended, also those that `attempts` has dropped.
+    /// All finished attempts, including those that `attempts` has dropped.
     attempts_made: u64,
     attempts: VecDeque<Entry>,
-    /// The start of the current attempt, as time since the UNIX epoch, until its end adds it to `attempts`.
+    /// Start of the current attempt since the UNIX epoch, until its end adds it to `attempts`.
     #[serde(skip)]
     attempt_started: Duration,
 }
 
-/// An attempt that has ended.
+/// A finished attempt.
 #[derive(Debug, Serialize)]
 struct Entry {
     attempt: u64,
     started: String,
     #[serde(flatten)]
     record: AttemptRecord,
-    /// None if none followed.
+    /// None if no delay followed.
     delay_s: Option<f64>,
 }
 
 impl<'a> Report<'a> {
-    /// Returns the report of a run that has not begun. The other fields are set by events, and at the end.
+    /// Returns the report of a run that has not begun. Events and the end set the other fields.
     pub(crate) fn new(plan: &'a Plan, identity: &'a Identity) -> Report<'a> {
         Report {
             schema: 1,
@@ -65,15 +65,15 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Notes the time of day at which the run begins, since the UNIX epoch. Cannot be computed at the end, as the clock
-    /// may be set during the run.
+    /// Notes the time of day at which the run begins, since the UNIX epoch. It cannot be computed at the end, because
+    /// the clock may be set during the run.
     pub(crate) fn begin(&mut self, now: Duration) {
         self.started = timestamp(now);
     }
 
-    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay that is to follow it, even
-    /// if the run ends meanwhile, or the result of the run. Drops the oldest entry if there are too many. The events
-    /// must come in order, as a delay is added to the last entry.
+    /// Adds what an event tells to the report: an entry for a finished attempt, the delay to follow it (even if the run
+    /// ends meanwhile), or the result of the run. Drops the oldest entry if there are too many. Events must come in
+    /// order, because a delay is added to the last entry.
     pub(super) fn observe(&mut self, plan: &Plan, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
@@ -104,9 +104,9 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the text of the report of a run that ended after `elapsed`, and whose loop returned `result`. `exit` is
-    /// the status of backoff, which an error has, too. An error outweighs the result that an event told before: a
-    /// signal or a fault may have come after that.
+    /// Returns the report of a run that took `elapsed` and whose loop returned `result`. `exit` is backoff's status,
+    /// which an error also has. An error overrides the result that an event told before, because a signal or fault may
+    /// have come later.
     pub(crate) fn end(
         mut self,
         result: &Result<Exit, RunError>,
@@ -115,11 +115,11 @@ impl<'a> Report<'a> {
     ) -> String {
         self.result = Some(match (result, self.result) {
             (Err(RunError::Interrupted(_)), _) => "interrupted",
-            // `(Ok, None)` is not reached: an event reports every end without a fault.
+            // `(Ok, None)` is not reached, because an event reports every end without a fault.
             (Err(RunError::Fault(_)), _) | (Ok(_), None) => "failed",
             (Ok(_), Some(result)) => result,
         });
-        // A signal may end a run that gave up: then the reason to give up did not end it.
+        // If a signal ended a run that gave up, the reason to give up did not end it.
         if self.result != Some("gave_up") {
             self.gave_up = None;
             self.rule = None;

@@ -8,7 +8,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, Identity, Plan, When};
 use crate::text::{escapes, timestamp};
 
-/// Makes the output about one run, of all its events.
+/// Makes the output about one run from all its events.
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
     text: Sentences<'a>,
@@ -18,7 +18,8 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
-    /// Returns the reporter of a run that has not begun. `takes_color`: standard error does, by terminal and variables.
+    /// Returns the reporter of a run that has not begun. `takes_color` is about standard error, by terminal and
+    /// variables.
     pub(crate) fn new(plan: &'a Plan, identity: &'a Identity, takes_color: bool) -> Reporter<'a> {
         let output = &plan.output;
         let report = if output.report.is_some() {
@@ -28,7 +29,7 @@ impl<'a> Reporter<'a> {
         };
         let has_color = match output.color {
             When::Always => true,
-            // A log file may be read by other programs.
+            // Other programs may read a log file.
             When::Auto => output.log_file.is_none() && takes_color,
             When::Never => false,
         };
@@ -39,8 +40,8 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Returns the lines about an event, each with its line feed, or the text of a countdown, without one; None if
-    /// nothing is to be printed. Must see each event once and in order: it adds to the report, also what has no line.
+    /// Returns the lines about an event with newlines, or the text of a countdown without one. None if nothing is to be
+    /// printed. Must see each event once and in order, because events without a line are also added to the report.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if let Event::Countdown {
             wait,
@@ -65,7 +66,7 @@ impl<'a> Reporter<'a> {
         })
     }
 
-    /// Returns a sentence as lines for people: colored on a terminal, with time and run in a log file.
+    /// Returns a sentence as lines for people, colored on a terminal, and with time and run in a log file.
     fn line(&self, moment: &Moment, level: Level, sentence: &str) -> String {
         let color = color_of(level);
         let lines = if self.has_color && !color.is_empty() {
@@ -76,7 +77,7 @@ impl<'a> Reporter<'a> {
         if self.text.plan.output.log_file.is_none() {
             return lines;
         }
-        // Several runs may share the log file, so each line names its run, by the begin of its id (a UUID).
+        // Several runs may share the log file, so each line names its run by the start of its ID (a UUID).
         let time = timestamp(moment.time_of_day);
         let id = &self.text.identity.run_id[..8];
         lines
@@ -86,7 +87,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Returns the escape sequence of a level; empty for none.
+/// Returns the escape sequence of a level, empty if it has no color.
 fn color_of(level: Level) -> &'static str {
     match level {
         Level::Success => escapes::GREEN,
@@ -96,8 +97,8 @@ fn color_of(level: Level) -> &'static str {
     }
 }
 
-/// Returns a sentence as a command to the runner of GitHub Actions, which shows it beside the job; a plain sentence stays
-/// a line of the log. Source: GitHub Docs, "Workflow commands for GitHub Actions": `%`, CR and LF are escaped.
+/// Returns a sentence as a workflow command, which GitHub Actions shows next to the job. A plain sentence remains a log
+/// line. Source: GitHub Docs, "Workflow commands for GitHub Actions": `%`, CR and LF are escaped.
 fn annotation(level: Level, sentence: &str) -> String {
     let command = match level {
         Level::Plain => return format!("backoff: {sentence}\n"),

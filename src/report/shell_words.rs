@@ -1,10 +1,10 @@
-//! A tip about a command that was not found and seems to be a line of shell.
+//! A tip for a command that was not found and looks like shell code.
 
 use std::ffi::OsString;
 
 use crate::text::quoted;
 
-/// Built-ins and keywords of `sh`, and of `bash` alone.
+/// Built-ins and keywords of `sh`, and those of `bash` only.
 const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done elif else esac eval exec exit export fc fg fi \
      for getopts hash if jobs read readonly return set shift then times trap type ulimit umask unalias unset until wait while";
 const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function history let local mapfile popd pushd \
@@ -15,8 +15,8 @@ const SYNTAX_OF_SHELLS: [char; 16] = [
     ' ', '\t', '\n', '|', '&', ';', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?',
 ];
 
-/// Returns a tip about a command that was not found if its first word belongs to a shell: a word of its language, a line
-/// of shell, or an assignment. Empty for any other word. Not for a program that exists, as some words of shells do
+/// Returns a tip about a command that was not found if its first word belongs to a shell: a word of its language, a
+/// line of shell, or an assignment. Empty for any other word. Not for existing programs, as some shell words are
 /// (`time`).
 pub(super) fn tip_about_shell(command: &[OsString]) -> String {
     let Some(first) = command.first() else {
@@ -25,9 +25,7 @@ pub(super) fn tip_about_shell(command: &[OsString]) -> String {
     let word = first.to_string_lossy();
     for (shell, words) in [("sh", WORDS_OF_SH), ("bash", WORDS_OF_BASH)] {
         if words.split_whitespace().any(|known| known == word) {
-            return format!(
-                "; {word} is a word of the shell; tip: try backoff {shell} -c '{word} ...'"
-            );
+            return format!("; {word} is a shell word; tip: try backoff {shell} -c '{word} ...'");
         }
     }
     if word.starts_with('~') || word.contains(SYNTAX_OF_SHELLS) {

@@ -1,5 +1,5 @@
-//! Lines for people: the event, backoff's next step, and the option that changes the step. `endings` has the reasons for
-//! giving up, `verbosity` says which events have a line at all.
+//! Lines for people: the event, backoff's next step, and the option that changes the step. `endings` has the reasons
+//! for giving up, and `verbosity` tells which events have a line at all.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,16 +23,16 @@ pub(crate) struct Sentences<'a> {
 }
 
 impl Sentences<'_> {
-    /// Returns the line about an event without `backoff: ` and line feed, or None if the event has no line, or none at
-    /// this verbosity. Text of the command, a server or the user is escaped in it.
+    /// Returns the line about an event without `backoff: ` and newline, or None if the event has no line, or none at
+    /// this verbosity. Text from the command, a server or the user is escaped.
     pub(super) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if self.plan.output.verbosity < self.least_verbosity(moment, event) {
             return None;
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // Standard error gets the failure from the caller of the run, so a line is only for a log file. Not
-            // escaped: the text is backoff's own.
+            // The caller of the run prints the failure on standard error, so a line is only for a log file. Not
+            // escaped, because the text is backoff's own.
             Event::Failed(why) => {
                 if self.plan.output.log_file.is_some() {
                     Some((*why).to_owned())
@@ -42,7 +42,7 @@ impl Sentences<'_> {
             }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
-                "standard input cannot be duplicated here: backoff reads ahead of the command, so less may be left for others"
+                "standard input cannot be duplicated here: backoff reads ahead of the command, so less may remain for others"
                     .to_owned(),
             ),
             Event::Nested(nesting) => Some(nested_warning(nesting, self.plan.limits.attempts)),
@@ -55,7 +55,7 @@ impl Sentences<'_> {
     }
 
     /// Returns the part of a sentence after the label (`curl: `). None for an event whose sentence has no label
-    /// (`sentence` makes it), and for one without a sentence: the end of an attempt has one only in JSON, as the next
+    /// (`sentence` makes it) or that has no sentence. The end of an attempt has one only in JSON, because the next
     /// event tells it together with what follows.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
@@ -89,10 +89,10 @@ impl Sentences<'_> {
         })
     }
 
-    /// Returns what follows the label about the end of the run after `attempt`, the last one: success, the failure that
-    /// was looked for (`--until failure`), or giving up, with the reason and advice. A limit that ends the run after a
-    /// success (`--until never`) is no failure, and has a reason, too. If the deadline has cut off the kept output of a
-    /// good end, `stop` is a `GaveUp`, and the deadline is the end of `attempt`, whatever its own was.
+    /// Returns what follows the label about the end of the run: success, the expected failure (`--until failure`), or
+    /// giving up, with reason and advice. A limit that ends the run after a success (`--until never`) is not a failure,
+    /// but also has a reason. If the deadline cut off the kept output of a good end, `stop` is a `GaveUp`, and
+    /// `attempt` ended by the deadline, whatever its own end was.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
         let number = self.numbered(moment.attempt);
         let elapsed = length(moment.elapsed);
@@ -115,8 +115,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns how the last attempt failed, why the run gave up, and advice. A run may also give up after a success:
-    /// with `--until failure` it has found no failure; with `--consecutive` the success is named by its end (`exit 0`).
+    /// Returns how the last attempt failed, why the run gave up, and advice. A run may also give up after a success.
+    /// With `--until failure`, it found no failure. With `--consecutive`, the success is named by its end (`exit 0`).
     fn how_it_gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
@@ -128,9 +128,9 @@ impl Sentences<'_> {
     }
 
     /// Returns what follows the label about an attempt before a retry: `attempt 2 of 5 failed: exit 7 (--retry-exit)
-    /// after 3s; retrying in 2s`. It names the rule that allows the retry; after a success (`--until`), it is shorter.
-    /// `number` is `attempt 2 of 5`; `is_asked` says that the output made `delay` longer, perhaps up to the limit
-    /// `--retry-after`, and is false after a success or a failed start. A failed start has no length to be told.
+    /// after 3s; retrying in 2s`. Names the rule that allows the retry. Shorter after a success (`--until`). `number`
+    /// is `attempt 2 of 5`. `is_asked` is true if the output made `delay` longer, possibly up to the limit of
+    /// `--retry-after`, and false after a success or a failed start. A failed start has no duration to report.
     fn retrying(
         &self,
         number: &str,
@@ -159,10 +159,10 @@ impl Sentences<'_> {
         format!("{number} failed: {how}; retrying in {delay}{asked_note}")
     }
 
-    /// Returns the remark that the output asked for the wait, which then is longer than the one drawn. Only for a
-    /// wait that was asked for: both the wait and the limit on it, that of `--retry-after`, must be set.
+    /// Returns the note that the output asked for the wait, which is then longer than the one drawn. Only for such a
+    /// wait: both it and the limit of `--retry-after` must be set.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
-        // The wait was cut to the limit: only with `--until never`, as otherwise the run gives up.
+        // The wait was cut to the limit. Only with `--until never`, because any other run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
             ", as the output asked for more than --retry-after allows"
         } else {
@@ -170,8 +170,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the remark that the failed attempt was long enough for `--reset-after`, or nothing if it was not. A long
-    /// one counts as the first, and without the remark a next `attempt 2` would surprise.
+    /// Returns the note that the failed attempt was long enough for `--reset-after`, or nothing. Such an attempt counts
+    /// as the first, and without the note, `attempt 2` would come as a surprise.
     fn note_on_reset(&self, outcome: &Outcome) -> &'static str {
         match self.plan.limits.reset_after {
             Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
@@ -179,9 +179,9 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the countdown of a wait for the attempt of `moment`, which is still to come: `left` is the rest of the
-    /// wait, and `wait` tells why. Cut to `columns`, the width of the terminal without its last column: a longer text
-    /// would leave lines behind, as only the last line of the terminal is overwritten.
+    /// Returns the countdown of the wait for the attempt of `moment`, which is still to come. `left` is the rest of the
+    /// wait, and `wait` its reason. Cut to `columns`, the width of the terminal without its last column. A longer text
+    /// would leave lines behind, because only the last line of the terminal is overwritten.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -200,7 +200,7 @@ impl Sentences<'_> {
         let left = length(left);
         let start = format!("backoff: {label}: starting {next} in {left}");
         let line = format!("{start}{deadline}: {why}");
-        // The time at the end of `start` must not be cut off, or be next to dots, as it would look cut: a narrow
+        // The time at the end of `start` must not be cut off or be next to dots, because it would look cut. A narrow
         // terminal gets a line that begins with it.
         let columns_before_dots = columns.saturating_sub("...".len());
         if width(&line) > columns && width(&start) > columns_before_dots {
@@ -209,8 +209,8 @@ impl Sentences<'_> {
         cut(&line, columns)
     }
 
-    /// Returns `, deadline in 5m`, or nothing without `--deadline`. In whole seconds, rounded down, as the countdown is
-    /// drawn each second.
+    /// Returns `, deadline in 5m`, or nothing without `--deadline`. In whole seconds, rounded down, because the
+    /// countdown is drawn every second.
     fn time_to_deadline(&self, moment: &Moment) -> String {
         match self.plan.limits.deadline {
             Some(deadline) => {
@@ -222,9 +222,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns `--label`, or the command's own name without its directory, by which lines of several runs are told
-    /// apart. A path without a last part, such as `..`, is quoted whole. `--label` itself refuses what is not
-    /// printable.
+    /// Returns `--label`, or the command's name without its directory, which tells the lines of several runs apart. A
+    /// path without a last part, such as `..`, is quoted whole. `--label` itself rejects unprintable text.
     fn label(&self) -> String {
         if let Some(label) = &self.plan.output.label {
             return label.clone();
@@ -236,8 +235,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns `how`, which tells how `attempt`, the last one, ended, with the reason for the end of the run in
-    /// brackets, and advice after it: `exit 7 (attempt limit reached); raise --attempts to allow more`.
+    /// Returns `how`, which tells how the last attempt ended, with the reason for the end of the run in parentheses and
+    /// advice after it: `exit 7 (attempt limit reached); raise --attempts to allow more`.
     fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
         with_detail(how, &reason(self.plan, why, attempt)) + &advice(self.plan, why, attempt)
     }
@@ -250,14 +249,14 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start. The attempt must not have started.
+    /// Returns why the command could not start. Only for an attempt that did not start.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         format!("cannot run {command}: {outcome}")
     }
 
-    /// Returns the tip about a command that could not start, to be appended to the whole sentence. Empty if a file of
-    /// that name exists, and only its interpreter is missing, or it may not be executed.
+    /// Returns the tip about a command that could not start, to append to the whole sentence. Empty if a file of that
+    /// name exists, but may not be executed or lacks its interpreter.
     fn tip_to_start(&self, outcome: &Outcome) -> String {
         match &outcome.end {
             End::NotStarted(why) if why.is_about_name() => tip_about_shell(&self.plan.command),
@@ -265,7 +264,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the command as a shell reads it. Only for `-vv`, adds the arguments, which may hold secrets, and how the
+    /// Returns the command as a shell reads it. With `-vv`, adds the arguments, which may contain secrets, and how the
     /// streams are connected.
     fn command(&self) -> String {
         let words: Vec<String> = self.plan.command.iter().map(quoted).collect();
@@ -282,9 +281,9 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
-/// Returns the name of what allows the retry: a rule of an option or preset (`--retry-exit`, `--for curl`), or a
-/// predicate that said yes (`--retry-if`); empty if no rule does, as a failure is retried by default, or by `--until`
-/// whatever the verdict.
+/// Returns what allows the retry: a rule of an option or preset (`--retry-exit`, `--for curl`), or a predicate that
+/// said yes (`--retry-if`). Empty if no rule does, because a failure is retried by default, or by `--until` whatever
+/// the verdict.
 fn retry_rule(verdict: &Verdict) -> &str {
     match verdict {
         Verdict::Transient(reason) => match &reason.why {
@@ -295,14 +294,14 @@ fn retry_rule(verdict: &Verdict) -> &str {
     }
 }
 
-/// Returns what follows the label about INT or QUIT that ended the command, but that backoff has not received: most
-/// likely a key of a terminal of the command's own, so that the user wants no retry.
+/// Returns what follows the label if SIGINT or SIGQUIT killed the command, but backoff did not receive it. Most likely
+/// the user pressed Ctrl-C or Ctrl-\ on a terminal of the command's own, and wants no retry.
 fn interrupted_by_command(outcome: &Outcome) -> String {
     format!("interrupted: {outcome}; no further attempt")
 }
 
-/// Returns what follows the label about a signal that backoff received, during an attempt with this outcome, or while
-/// no attempt ran (None). Tells, too, if the attempt needed KILL to end, and which processes still run.
+/// Returns what follows the label about a signal that backoff received, during an attempt with this outcome or while
+/// none ran (None). Also tells if the attempt needed SIGKILL, and which processes are still running.
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
@@ -319,8 +318,8 @@ fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     format!("{how}; no further attempt")
 }
 
-/// Returns the warning that retries multiply, as an outer run repeats this run with all its retries. `attempts` is this
-/// run's own limit; None, if it is unlimited or not to be shown, leaves the number of calls out.
+/// Returns the warning that retries multiply, because an outer run repeats this run with all its retries. `attempts` is
+/// this run's own limit. None (unlimited, or not to be shown) leaves out the number of calls.
 pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String {
     let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(
@@ -328,8 +327,8 @@ pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String
     )
 }
 
-/// Returns ` (up to 3 x 5 = 15 calls)`, the outer limit first; None if one of the limits is unknown or unlimited, or
-/// the product too large.
+/// Returns ` (up to 3 x 5 = 15 calls)`, the outer limit first. None if a limit is unknown or unlimited, or the product
+/// too large.
 fn number_of_calls(nesting: &Nesting, attempts: Option<u64>) -> Option<String> {
     let outer = nesting.outer_attempts?;
     let own = attempts?;

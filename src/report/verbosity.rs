@@ -1,5 +1,5 @@
-//! Which events have a line, at which verbosity (`-q` is -1, `-v` is 1), and how grave they are. With a log file `-q`
-//! is 0, as it is about standard error.
+//! Which events have a line at which verbosity (`-q` is -1, `-v` is 1), and how severe they are. `-q` is about standard
+//! error, so with a log file it is 0.
 
 use super::text::Sentences;
 use crate::policy::classifier::Verdict;
@@ -9,13 +9,13 @@ use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Interruption, Moment};
 
-/// Verbosities from which on an event is shown. Even `-qqq` shows what is [`ALWAYS`] shown.
+/// Verbosities from which an event is shown. Even `-qqq` shows [`ALWAYS`].
 const ALWAYS: i16 = i16::MIN;
 const QUIET: i16 = -1;
 const NORMAL: i16 = 0;
 const VERBOSE: i16 = 1;
 
-/// How grave an event is.
+/// How severe an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Plain,
@@ -24,8 +24,8 @@ pub(super) enum Level {
     Error,
 }
 
-/// Returns how grave an event is, which decides the color and the kind of annotation. A retry after a success is what
-/// the user asked for (`--until`), and no warning. A signal is what somebody wanted, and plain.
+/// Returns the severity of an event, which decides its color and kind of annotation. A retry after a success is plain,
+/// because the user asked for it (`--until`). So is a signal, because somebody wanted it.
 pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
@@ -37,9 +37,9 @@ pub(super) fn level(event: &Event<'_>) -> Level {
 }
 
 impl Sentences<'_> {
-    /// Returns the least verbosity that shows an event: -1 with `-q`, 0 by default, 1 with `-v`. By default a run that
-    /// succeeds at once prints nothing, and no line only repeats what the exit status tells. The JSON log follows it,
-    /// but for signals.
+    /// Returns the lowest verbosity that shows an event: -1 with `-q`, 0 by default, 1 with `-v`. By default a run that
+    /// succeeds at once prints nothing, and no line merely repeats the exit status. This also holds for the JSON log,
+    /// except for signals.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => ALWAYS,
@@ -48,7 +48,7 @@ impl Sentences<'_> {
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
                 ALWAYS
             }
-            // SIGPIPE, as the reader of the output is gone (`| head`): shells are silent about it, too.
+            // SIGPIPE because the reader of the output is gone (`| head`). Shells are also silent about it.
             Event::Ended {
                 outcome,
                 verdict: Some(verdict),
@@ -67,7 +67,7 @@ impl Sentences<'_> {
             Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped => {
                 VERBOSE
             }
-            // The status alone does not tell that backoff took the command's end for a wish of the user.
+            // The status alone does not tell that backoff took the command's end for the user's wish.
             Event::Interrupted {
                 by: Interruption::OfCommand,
                 ..
@@ -82,16 +82,16 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns true if the command could not start, and the user knows of no earlier attempt: there was none, or `-q`
-    /// hid it. The line then speaks of the command, as that of a shell does, and not of attempts.
+    /// Returns true if the command could not start and the user knows of no earlier attempt, because there was none or
+    /// `-q` hid it. The line is then about the command, like that of a shell, and not about attempts.
     pub(super) fn never_started(&self, moment: &Moment, outcome: &Outcome) -> bool {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
     /// Returns true if the exit status of backoff alone (`exit`) tells why no attempt follows a signal. Without an
-    /// interrupted attempt (no `outcome`), backoff itself dies by the signal, unless a fault follows. Else the status
-    /// is 0, as the attempt has succeeded all the same, or that of the signal, by which the command died or after which
-    /// it exited with 128 + its number. False if processes still run, whatever the status.
+    /// interrupted attempt (no `outcome`), the signal kills backoff itself, unless a fault follows. Otherwise the
+    /// status is 0, because the attempt succeeded anyway, or that of the signal, which killed the command or made it
+    /// exit with 128+N. False if processes are still running, whatever the status.
     fn is_obvious_interruption(
         &self,
         signal: Signal,

@@ -1,7 +1,7 @@
-//! Sends the questions of a run to the shared budget, which limits the retries of all runs together: counts attempts
-//! that are not retries, and asks before each retry. A store (a directory or Redis) keeps its numbers. An error of a
-//! function here ends the run at once: a signal has come. A store that does not answer is no error: it causes one
-//! warning, and `--store-down` decides.
+//! Sends the questions of a run to the shared budget, which limits the retries of all runs together. Counts attempts
+//! that are not retries, and asks before each retry. A store (a directory or Redis) keeps the numbers. An error of a
+//! function here ends the run at once, because a signal came. A store that does not answer is not an error. It causes
+//! one warning, and `--store-down` decides.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use super::state::Run;
 use crate::policy::budget::Answer;
 use crate::policy::session::GiveUp;
 
-/// Limit on the wait for an answer during the wait for a retry, which is announced only once allowed.
+/// Limit on waiting for an answer during the wait for a retry, which is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answer of the budget to the question whether a retry may follow.
+/// The budget's answer to a request for a retry.
 pub(super) enum RetryAnswer {
     Granted {
-        /// The wait that is left, as the answer took time.
+        /// What is left of the wait, because the answer took time.
         rest_of_delay: Duration,
     },
     Denied(GiveUp),
 }
 
 impl<'a> Run<'a> {
-    /// Returns the budget that has to count the next attempt: none for a granted retry, which the grant has counted if a
-    /// store answered, and for a first attempt that an outer run has counted as its own. Waits before for the count of
-    /// an attempt that has succeeded, as no question about a retry followed it.
+    /// Returns the budget that has to count the next attempt. None for a granted retry, which the grant has counted if
+    /// a store answered, and for a first attempt that an outer run counted as its own. First waits for the count of an
+    /// attempt that succeeded, because no request for a retry followed it.
     pub(super) fn budget_to_count_in(&mut self) -> RunResult<Option<&'a SharedBudget>> {
         if self.store.skips_next_count {
             return Ok(None);
@@ -36,9 +36,8 @@ impl<'a> Run<'a> {
         Ok(self.plan.budget.as_ref())
     }
 
-    /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is a part of the
-    /// delay, so the rest of it is returned. Granted without a budget, and if the budget gives no answer, unless
-    /// `--store-down deny`.
+    /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is part of the delay,
+    /// so the rest is returned. Granted if there is no budget or no answer, unless `--store-down deny`.
     pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<RetryAnswer> {
         let Some(budget) = &self.plan.budget else {
             return Ok(RetryAnswer::Granted {
@@ -46,7 +45,7 @@ impl<'a> Run<'a> {
             });
         };
         let asked_at = self.host.elapsed();
-        // First, so that the answer includes the attempt; the host expects no pending count then.
+        // First, so that the answer includes the attempt. The host expects no pending count then.
         self.finish_counting(budget, delay)?;
         let rest = delay.saturating_sub(self.host.elapsed().saturating_sub(asked_at));
         let patience = self.patience(rest);
@@ -58,7 +57,7 @@ impl<'a> Run<'a> {
                 }));
             }
             None if budget.denies_if_down => return Ok(RetryAnswer::Denied(GiveUp::StoreDown)),
-            // Allowed, or the run goes on without the budget.
+            // Allowed, or the run continues without the budget.
             _ => {}
         }
         let asking_took = self.host.elapsed().saturating_sub(asked_at);
@@ -67,7 +66,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Waits until the last attempt is counted. An error is a signal that ends the run.
+    /// Waits until the last attempt is counted.
     pub(super) fn finish_last_count(&mut self) -> RunResult<()> {
         match &self.plan.budget {
             Some(budget) => self.finish_counting(budget, Duration::ZERO),
@@ -75,15 +74,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Waits until the last attempt that the budget counts is counted; a store that does not answer only causes a
-    /// warning. It may take longer than its timeout if the run waits anyway for a time (`spare`).
+    /// Waits until the last attempt that the budget counts is counted. A store that does not answer only causes a
+    /// warning. It may take longer than its timeout if the run waits anyway (`spare`).
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(spare);
         let counted = self.host.finish_counting(budget, patience)?;
         self.note_answer(counted).map(drop)
     }
 
-    /// Returns the limit on the wait for an answer: `spare`, at most [`MOST_PATIENCE`] and until the deadline, but at
+    /// Returns the limit on waiting for an answer: `spare`, at most [`MOST_PATIENCE`] and until the deadline, but at
     /// least [`STORE_TIMEOUT`].
     fn patience(&self, spare: Duration) -> Duration {
         let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
@@ -91,8 +90,8 @@ impl<'a> Run<'a> {
         spare.min(left).min(MOST_PATIENCE).max(STORE_TIMEOUT)
     }
 
-    /// Returns the answer, None if neither the store gave one nor, with `--store-down local`, this machine's budget.
-    /// Prints a warning about the store, but only one a run, as a store that is down would cause one at each step.
+    /// Returns the answer, None if neither the store nor (`--store-down local`) this machine's budget gave one. Prints
+    /// only one warning about the store per run, because a store that is down would cause one at each step.
     fn note_answer(&mut self, answered: BudgetAnswer) -> RunResult<Option<Answer>> {
         if let Some(warning) = answered.warning
             && !self.store.has_warned

@@ -1,7 +1,7 @@
-//! The end of a run: prints what was kept, reports to the user and to `--on-give-up`, and asks the table of exit
-//! statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
-//! Kept output is what `--stdout` and `--stderr` hold back until then, as only the end tells whether it is wanted.
-//! An error of a function here means that a signal has ended the run meanwhile, or that backoff itself has failed.
+//! The end of a run: prints kept output, reports to the user and to `--on-give-up`, and asks the table of exit statuses
+//! (`policy/exit.rs`). The order matters, because the command's output comes before the line about the end. Kept output
+//! is what `--stdout` and `--stderr` hold back until then, because only the end tells whether it is wanted. An error of
+//! a function here means that a signal ended the run meanwhile, or that backoff itself failed.
 
 use super::event::{Event, Interruption, JudgedAttempt};
 use super::host::{KeptOutput, Printed, RunError, RunResult};
@@ -12,22 +12,22 @@ use crate::policy::outcome::Outcome;
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 
-const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
+const OUTPUT_CUT_OFF: &str = "output was cut off because it was not read in time";
 
 impl Run<'_> {
-    /// Ends the run for the reason `why` after `attempt`. With `--until never`, the end after a success is no failure.
+    /// Ends the run for the reason `why`. With `--until never`, that is not a failure after a success.
     pub(super) fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let stop = self.session.stop_for(why, &attempt.verdict);
         self.stop(stop, attempt)
     }
 
-    /// Ends the run as `stop` says, after its last attempt: prints kept output, and reports the end to the user and to
-    /// `--on-give-up`. Returns the exit status, or an error: a signal has ended the run meanwhile, or the output could
-    /// not be printed. In the latter case no line and no hook tells the end.
+    /// Ends the run as `stop` says: prints kept output, and reports the end to the user and to `--on-give-up`. Returns
+    /// the exit status. An error is a signal that ended the run meanwhile, or output that could not be printed. In the
+    /// latter case no line and no hook reports the end.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
-        // With the goal `failure`, `--stderr failure` must print the output of a failure.
+        // With `--until failure`, `--stderr failure` must print the output of a failure.
         let is_good = match until {
             Until::Failure => attempt.verdict == Verdict::Success,
             Until::Success | Until::Never => has_succeeded,
@@ -39,11 +39,11 @@ impl Run<'_> {
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
                 return Err(RunError::Interrupted(signal));
             }
-            // Goes on for now even if printing failed, by a fault or without a reader (PIPE), as the last attempt has to
-            // be counted.
+            // Continues even if printing failed, by a fault or with SIGPIPE, because the last attempt has to be
+            // counted.
             _ => {}
         }
-        // The caller has only a part of the output, for which no status of the command may vouch: as after a timeout,
+        // The caller has only part of the output, so no status of the command may vouch for it. It counts as a timeout,
         // whatever the goal. A run that gave up for another reason keeps that reason.
         let is_cut_off = printed == Ok(Printed::CutOff);
         let timed_out = JudgedAttempt {
@@ -70,8 +70,8 @@ impl Run<'_> {
         Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
-    /// Returns why a run whose kept output was cut off gives up. Its command took effect: unless it is idempotent, a
-    /// scheduler must not try it again, as the status of `--exhausted-exit` might say, which `NotIdempotent` does not get.
+    /// Returns why a run whose kept output was cut off gives up. Its command took effect. Unless it is idempotent, a
+    /// scheduler must not run it again, which `--exhausted-exit` might cause. `NotIdempotent` does not get that status.
     fn why_cut_off(&self) -> GiveUp {
         if self.plan.limits.idempotent {
             GiveUp::Deadline
@@ -87,7 +87,7 @@ impl Run<'_> {
     }
 
     /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was
-    /// cut off. Nothing is kept afterwards, also after an error, so that a later call prints nothing.
+    /// cut off. Nothing is kept afterwards, even after an error, so a later call prints nothing.
     pub(super) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         let printed = self.host.print_kept(kept)?;
         if printed == Printed::CutOff {
@@ -96,9 +96,9 @@ impl Run<'_> {
         Ok(printed)
     }
 
-    /// Prints or drops kept output like [`Run::print_kept`] as `signal` has ended the run, during an attempt with this
-    /// outcome or while none ran. If the output cannot be printed, says first that the signal came, as the status will
-    /// be that of the fault.
+    /// Prints or drops kept output like [`Run::print_kept`] after `signal` ended the run, during an attempt with this
+    /// outcome or while none ran. If the output cannot be printed, reports the signal first, because the status will be
+    /// that of the fault.
     pub(super) fn print_kept_after_signal(
         &mut self,
         kept: KeptOutput,
@@ -108,7 +108,7 @@ impl Run<'_> {
     ) -> RunResult<Printed> {
         let printed = self.print_kept(kept);
         if matches!(printed, Err(RunError::Fault(_))) {
-            // A further signal while the line is written does not change the result.
+            // Another signal while the line is written does not change the result.
             let _ = self.emit(&Event::Interrupted {
                 signal,
                 by,
@@ -119,11 +119,11 @@ impl Run<'_> {
         printed
     }
 
-    /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came during the attempt, or after INT or QUIT ended
-    /// the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its
-    /// kept output is cut off, be it by the deadline or as the reader stalls after the signal. After a signal that the
-    /// command did not live to get, backoff dies of it, as during a wait. The run has found nothing out, so
-    /// `--on-give-up` does not follow, and no predicate judges the attempt.
+    /// Ends the run after SIGTERM, SIGINT, SIGHUP, SIGQUIT or a timer's SIGALRM came during the attempt, or SIGINT or
+    /// SIGQUIT killed the command (`by` tells which). The exit status follows from the attempt's end. It is that of a
+    /// timeout if kept output is cut off, by the deadline or because the reader stalls after the signal. If the command
+    /// exited before the signal came, backoff dies of the signal, as during a wait. The run found nothing out, so
+    /// `--on-give-up` does not run, and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,
@@ -140,7 +140,7 @@ impl Run<'_> {
         let kept = kept_output(succeeded);
         let printed = self.print_kept_after_signal(kept, signal, by, Some(outcome))?;
         if printed == Printed::Complete && succeeded {
-            // As in `stop`: with `--stderr failure`, the line about the signal is dropped, too.
+            // As in `stop`: with `--stderr failure`, the line about the signal is also dropped.
             self.host.drop_later_messages();
         }
         let end = match printed {
@@ -163,8 +163,8 @@ impl Run<'_> {
         Ok(exit)
     }
 
-    /// Ends a run whose limit on time (`why`) passed before the next attempt could begin. `last_attempt` is None if
-    /// that would have been the first one: then no failure can be reported, only that there was no time.
+    /// Ends a run whose time limit (`why`) passed before the next attempt could begin. `last_attempt` is None if that
+    /// was the first one. Then there is no failure to report, only that there was no time.
     pub(super) fn end_too_late(
         &mut self,
         why: GiveUp,
@@ -173,7 +173,7 @@ impl Run<'_> {
         if let Some(attempt) = last_attempt {
             return self.give_up(why, attempt);
         }
-        // Messages may be kept, too (`--stderr failure`).
+        // Messages may also be kept (`--stderr failure`).
         self.print_kept(KeptOutput::OfFailure)?;
         self.emit(&Event::NoTimeToStart(why))?;
         Ok(self.exit(Ending::NoAttemptInTime))
@@ -184,8 +184,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good`: the run has
-/// succeeded or, with `--until failure` or if a signal ended the run during an attempt, its last attempt has.
+/// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good` is true if the run
+/// succeeded or, with `--until failure` or if a signal ended the run during an attempt, its last attempt did.
 fn kept_output(is_good: bool) -> KeptOutput {
     if is_good {
         KeptOutput::Good

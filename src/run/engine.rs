@@ -1,8 +1,8 @@
-//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host` and tells the
-//! reporter by events what happens. `policy` decides: the classifier makes an outcome a verdict (success, transient or
-//! permanent failure), the session makes that a decision, as it counts attempts and knows limits and delays.
+//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host` and reports events.
+//! `policy` decides. The classifier turns an outcome into a verdict (success, transient or permanent failure), and the
+//! session turns that into a decision, because it counts attempts and knows limits and delays.
 //!
-//! An error of a function here ends the run at once: a signal has come, or backoff itself has failed.
+//! An error of a function here ends the run at once: a signal came, or backoff itself failed.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::policy::retry_after;
 use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
 
-/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. On every
-/// way out, kept output is printed, or dropped as `--stdout` and `--stderr` say, and the end is reported. An error is a
-/// signal that ends the run, or a fault of backoff's own, which the caller also prints on standard error.
+/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. In every
+/// case, prints kept output or drops it as `--stdout` and `--stderr` say, and reports the end. An error is a signal
+/// that ends the run, or a fault of backoff itself, which the caller also prints on standard error.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     identity: &'a Identity,
@@ -42,11 +42,11 @@ pub(crate) fn run<'a>(
         first_attempt_at: Duration::ZERO,
         previous: None,
     };
-    // An outer run with the same budget has counted the first attempt of this one.
+    // An outer run with the same budget has counted this run's first attempt.
     run.store.skips_next_count = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
     if let Err(error) = &result {
-        // Prints nothing if printing has already begun (`Run::stop`), as nothing is kept then.
+        // Prints nothing if printing has already begun (`Run::stop`), because nothing is kept then.
         let kept = KeptOutput::OfFailure;
         let printed = match error {
             RunError::Interrupted(signal) => {
@@ -54,7 +54,7 @@ pub(crate) fn run<'a>(
             }
             RunError::Fault(_) => run.print_kept(kept),
         };
-        // The later error counts, as it may be a signal.
+        // The later error counts, because it may be a signal.
         if let Err(error) = printed {
             result = Err(error);
         }
@@ -67,14 +67,13 @@ pub(crate) fn run<'a>(
 }
 
 impl Run<'_> {
-    /// Makes attempts until the run ends, and returns its exit status. Between two attempts waits, to retry or to
-    /// confirm a success (`--consecutive`). The end is reported before it returns, except that of an error, which
-    /// [`run`] reports.
+    /// Makes attempts until the run ends, and returns its exit status. Waits between two attempts, to retry or to
+    /// confirm a success (`--consecutive`). Reports the end, except an error, which [`run`] reports.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
         self.before_the_first_attempt()?;
         let mut last_attempt = None;
         loop {
-            // The time may be over: a wait ends at the deadline, and Ctrl-Z or `--before-retry` may lengthen one.
+            // Time may be up, because a wait ends at the deadline, and Ctrl-Z or `--before-retry` may lengthen one.
             if let Some(why) = self.out_of_time(Duration::ZERO) {
                 return self.end_too_late(why, last_attempt.as_ref());
             }
@@ -86,7 +85,7 @@ impl Run<'_> {
             if let Some(Interrupted { signal, by }) = interrupted {
                 return self.end_interrupted(signal, by, &outcome);
             }
-            // INT or QUIT ended the command, and backoff got no signal.
+            // SIGINT or SIGQUIT killed the command, and backoff received no signal.
             if let Some(signal) = self.plan.classifier.interruption(&outcome) {
                 return self.end_interrupted(signal, Interruption::OfCommand, &outcome);
             }
@@ -123,9 +122,9 @@ impl Run<'_> {
     }
 
     /// Counts an attempt, runs the command once, and warns about what happened to its streams. An error ends the run
-    /// without a verdict: the host has failed, a signal came before the command started, or no reader has taken the
-    /// output of an attempt that exits with 0 or another code of success (for a failure, the classifier judges that). A
-    /// signal while the command runs is no error, but stands in the result.
+    /// without a verdict: the host failed, a signal came before the command started, or no reader took the output of an
+    /// attempt that exited with 0 or another success code (for a failure, the classifier judges that). A signal while
+    /// the command runs is not an error but part of the result.
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         let counted_in = self.budget_to_count_in()?;
@@ -143,7 +142,7 @@ impl Run<'_> {
             self.emit(&Event::Warning(&warning))?;
         }
         if attempt.interrupted.is_none() && self.has_lost_output_in_success(outcome) {
-            // backoff's pipe took all output; without backoff the command would have died of SIGPIPE.
+            // backoff's pipe took all output. Without backoff, SIGPIPE would have killed the command.
             self.emit(&Event::Ended {
                 outcome,
                 verdict: None,
@@ -153,11 +152,11 @@ impl Run<'_> {
         Ok(attempt)
     }
 
-    /// Returns true if an attempt exited like one that succeeds, but backoff found no reader for its output. False for
-    /// 141 in `--success-exit`, by which the command itself reports that.
+    /// Returns true if an attempt exited like a success, but backoff found no reader for its output. False for 141 in
+    /// `--success-exit`, with which the command itself reports that.
     fn has_lost_output_in_success(&self, outcome: &Outcome) -> bool {
         let exits_well = match outcome.end {
-            // Also if `--success-exit` leaves it out.
+            // Even if `--success-exit` does not list it.
             End::Exited(0) => true,
             End::Exited(_) => {
                 self.plan.classifier.has_good_code(&outcome.end) && !outcome.ended_by_sigpipe()
@@ -167,9 +166,8 @@ impl Run<'_> {
         exits_well && outcome.seen.output_refused
     }
 
-    /// Judges an attempt by rules and predicates, and reports its end. After a first attempt that failed, also prints
-    /// remarks on settings that may be mistakes. An error is a signal that ends the run, or a predicate that cannot be
-    /// run.
+    /// Judges an attempt by rules and predicates, and reports its end. If the first attempt failed, also prints remarks
+    /// on settings that may be mistakes. An error is a signal that ends the run, or a predicate that cannot be run.
     fn judge(&mut self, mut outcome: Outcome) -> RunResult<JudgedAttempt> {
         let examined = self.host.take_examined();
         let judged = self.verdict(&outcome, &examined);
@@ -182,17 +180,17 @@ impl Run<'_> {
             verdict: judged.as_ref().ok(),
         })?;
         let verdict = judged?;
-        // A command that could not start is explained by its own message.
+        // A command that could not start has its own message.
         if verdict != Verdict::Success && !outcome.could_not_start() && self.session.total == 1 {
             self.remark(&self.plan.remarks_on_failure)?;
         }
         Ok(JudgedAttempt { outcome, verdict })
     }
 
-    /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
-    /// it counts each retry that it grants; the wait of a retry is then shorter by the time that asking took. Also
-    /// restores the terminal, unless the run ends after a success, and notes for the budget whether the next attempt is
-    /// already counted. An error is a signal that ends the run while the budget is asked.
+    /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last,
+    /// because it counts each retry that it grants. Asking it shortens the wait of the retry. Also restores the
+    /// terminal, unless the run ends after a success, and notes for the budget whether the next attempt is already
+    /// counted. An error is a signal that ends the run while the budget is asked.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -202,7 +200,7 @@ impl Run<'_> {
             .next(outcome, verdict, self.host.elapsed(), self.rng);
         let has_failed = *verdict != Verdict::Success;
         if has_failed || !matches!(decision, Decision::Stop(_)) {
-            // A command that ends the run with success may have set the terminal on purpose.
+            // A command that ends the run with success may have changed the terminal on purpose.
             self.host.tidy_terminal();
         }
         // An attempt after a success is not a retry.
@@ -214,23 +212,23 @@ impl Run<'_> {
                 RetryAnswer::Denied(why) => Decision::Stop(Stop::GaveUp(why)),
             };
         }
-        // The budget counts a retry as it grants one.
+        // The budget counts a retry when it grants one.
         self.store.skips_next_count = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
     }
 
-    /// Waits with a countdown, whose text depends on the reason for the wait (`why`). The wait ends early by SIGUSR1,
-    /// which is reported, or at the deadline, which the loop notices later. An error is a signal that ends the run.
+    /// Waits with a countdown, whose text depends on the reason (`why`). Ends early on SIGUSR1, which is reported, or
+    /// at the deadline, which the loop notices later. An error is a signal that ends the run.
     fn wait(&mut self, delay: Duration, why: Wait<'_>) -> RunResult<()> {
         let begin = Moment {
             attempt: self.session.next_attempt(),
             ..self.moment()
         };
         let end = begin.elapsed.saturating_add(delay);
-        // The host takes a shared closure, and the reporter has to be borrowed mutably.
+        // The host takes a shared closure, but the reporter has to be borrowed mutably.
         let reporter = RefCell::new(&mut *self.reporter);
         let countdown_text = |left: Duration, columns| {
-            // Computed, as the closure cannot ask the waiting host, which is borrowed.
+            // Computed, because the closure cannot ask the host, which is borrowed while it waits.
             let elapsed = end.saturating_sub(left);
             let countdown = Event::Countdown {
                 wait: why,
@@ -246,9 +244,9 @@ impl Run<'_> {
     }
 
     /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the last one: a
-    /// failure or, with `--until`, perhaps a success. Returns `Step::End` if the run gives up, as the wait would not
-    /// end in time, or `--before-retry` fails. If time runs out after the wait, returns `Step::Continue`, and the loop
-    /// ends the run.
+    /// failure or, with `--until`, possibly a success. Returns `Step::End` if the run gives up, because the wait would
+    /// not end in time or `--before-retry` failed. If time runs out after the wait, returns `Step::Continue`, and the
+    /// loop ends the run.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
@@ -265,11 +263,11 @@ impl Run<'_> {
         self.before_retry(attempt)
     }
 
-    /// Reports a retry before its wait. Before the first retry of the run also warns about nested runs, whose retries
+    /// Reports a retry before its wait. Before the first retry of the run, also warns about nested runs, whose retries
     /// multiply.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
-        // The session has counted this retry.
+        // The session has already counted this retry.
         if self.session.retries == 1 && nesting.warns {
             self.emit(&Event::Nested(nesting))?;
         }
@@ -281,8 +279,8 @@ impl Run<'_> {
         })
     }
 
-    /// Reports that an error has ended the run: a signal, or a fault of backoff's own. A signal that ends the run
-    /// during an attempt is no error, and reported by `Run::end_interrupted`.
+    /// Reports that an error ended the run: a signal, or a fault of backoff itself. A signal during an attempt is not
+    /// an error, and `Run::end_interrupted` reports it.
     fn emit_error(&mut self, error: &RunError) -> RunResult<()> {
         match error {
             RunError::Interrupted(signal) => self.emit(&Event::Interrupted {
@@ -295,7 +293,7 @@ impl Run<'_> {
         }
     }
 
-    /// Prints remarks (`Plan::remarks`), each on a line.
+    /// Prints each remark on a line of its own.
     fn remark(&mut self, remarks: &[String]) -> RunResult<()> {
         for remark in remarks {
             self.emit(&Event::Remark(remark))?;

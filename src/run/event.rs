@@ -11,13 +11,12 @@ use crate::policy::signal::Signal;
 
 /// Warning before the first line after lost lines.
 pub(crate) const LINES_LOST: &str =
-    "lines before this one are missing, as standard error was not read in time";
+    "earlier lines were lost because standard error was not read in time";
 
-/// A function that returns the lines about an event, with line feeds, or the text of a countdown; None if it prints
-/// nothing. Does not affect the run.
+/// Returns the lines about an event with newlines, or the text of a countdown. None if it prints nothing. Does not
+/// affect the run.
 pub(crate) type DescribeEvent<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
 
-/// A finished attempt and its verdict.
 #[derive(Debug)]
 pub(crate) struct JudgedAttempt {
     pub(crate) outcome: Outcome,
@@ -26,17 +25,17 @@ pub(crate) struct JudgedAttempt {
 
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// A setting or the command may be a mistake. With `-vv`, also each setting.
+    /// A setting or command that may be a mistake. With `-vv`, also each setting.
     Remark(&'a str),
     Started,
-    /// A pipe on standard input cannot be duplicated, and is read ahead of the command (`-v`).
+    /// A pipe on standard input cannot be duplicated, so backoff reads ahead of the command (`-v`).
     ReadAhead,
     Ended {
         outcome: &'a Outcome,
         /// None if a signal or a fault of backoff ended the run before the attempt was judged.
         verdict: Option<&'a Verdict>,
     },
-    /// An attempt succeeded, and the next one must succeed, too (`--consecutive`).
+    /// An attempt succeeded, and the next one must also succeed (`--consecutive`).
     Confirming {
         outcome: &'a Outcome,
         delay: Duration,
@@ -48,7 +47,7 @@ pub(crate) enum Event<'a> {
         /// The output asked for a wait, which made the delay longer than the one drawn.
         is_asked: bool,
     },
-    /// A wait goes on; the reporter returns the text for the terminal.
+    /// A wait is in progress. The reporter returns the text for the terminal.
     Countdown {
         wait: Wait<'a>,
         left: Duration,
@@ -63,7 +62,7 @@ pub(crate) enum Event<'a> {
         stop: Stop,
         attempt: &'a JudgedAttempt,
     },
-    /// A limit on time passes before the first attempt can start.
+    /// A time limit passed before the first attempt could start.
     NoTimeToStart(GiveUp),
     /// A failure that does not end the run.
     Warning(&'a str),
@@ -73,10 +72,10 @@ pub(crate) enum Event<'a> {
         by: Interruption,
         /// The outcome of the attempt that the signal interrupted, if any.
         outcome: Option<&'a Outcome>,
-        /// The end of backoff that follows.
+        /// How backoff ends after that.
         exit: Exit,
     },
-    /// backoff itself failed. Standard error always gets a line, too.
+    /// backoff itself failed. Standard error always gets a line as well.
     Failed(&'a str),
 }
 
@@ -85,18 +84,17 @@ pub(crate) enum Event<'a> {
 pub(crate) enum Interruption {
     /// backoff received the signal.
     OfBackoff,
-    /// backoff received the signal once the command had ended by itself, while it awaited output of other processes.
+    /// backoff received the signal after the command exited by itself, while waiting for output of other processes.
     AfterCommand,
-    /// INT or QUIT ended the command alone, which may have a terminal of its own.
+    /// SIGINT or SIGQUIT killed only the command, which may have a terminal of its own.
     OfCommand,
 }
 
-/// Reason to wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wait<'a> {
     /// `--initial-delay` and `--splay`.
     Start,
-    /// A success is to be confirmed.
+    /// To confirm a success.
     Confirm,
     /// An attempt did not reach the goal of the run.
     Retry(&'a JudgedAttempt),
@@ -105,9 +103,9 @@ pub(crate) enum Wait<'a> {
 /// Time and attempt of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
-    /// Attempt of the event; 1 is the first. For a countdown, the attempt that follows.
+    /// Attempt of the event, 1 for the first. For a countdown, the attempt that follows.
     pub(crate) attempt: u64,
-    /// Number of attempts that have begun, including those before a reset (`--reset-after`).
+    /// Attempts begun so far, including those before a reset (`--reset-after`).
     pub(crate) total: u64,
     /// Time since the run began.
     pub(crate) elapsed: Duration,

@@ -1,7 +1,6 @@
-//! Runs hooks, command lines of the user: `--on-retry` and `--on-give-up`, which do not affect the run, and
-//! `--before-retry`, which must succeed before the next attempt (it renews a token, for example). An error of a
-//! function here ends the run at once: a signal has come, or backoff itself has failed (only a warning for the first
-//! two).
+//! Runs hooks, which are command lines of the user: `--on-retry` and `--on-give-up`, which do not affect the run, and
+//! `--before-retry`, which must succeed before the next attempt (to renew a token, for example). An error of a function
+//! here ends the run at once: a signal came, or backoff itself failed (only a warning for the first two).
 
 use std::time::Duration;
 
@@ -18,9 +17,9 @@ use crate::policy::session::{GiveUp, Stop};
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the last one: a failure or, with
-    /// `--until`, perhaps a success. The hook's time comes on top of the wait. A failure of the hook only causes a
-    /// warning; an error is a signal that ends the run.
+    /// Runs `--on-retry`, if given, before the wait of `delay`. `attempt` is the last one: a failure or, with
+    /// `--until`, possibly a success. The hook's time is added to the wait. A failure of the hook only causes a
+    /// warning.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,
@@ -34,14 +33,13 @@ impl Run<'_> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
-    /// Runs `--on-give-up`, if it is given and the end is a failure for the user. It has some seconds even after the
-    /// deadline, as it often sends an alarm. Its own failure only causes a warning; an error is a signal that ends the
-    /// run.
+    /// Runs `--on-give-up`, if given and if the end is a failure for the user. It gets a few seconds even after the
+    /// deadline, because it often sends an alert. Its own failure only causes a warning.
     pub(super) fn hook_on_give_up(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         let (Some(why), Some(shell)) = (stop.gave_up(), self.plan.on_give_up.as_deref()) else {
             return Ok(());
         };
-        // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
+        // Not a failure for the user: the outer run continues, or the reader of the output (`head`) closed it.
         if why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome) {
             return Ok(());
         }
@@ -49,9 +47,9 @@ impl Run<'_> {
         let earliest = self.host.elapsed().saturating_add(LEAST_TIME_TO_GIVE_UP);
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
-            // 0 would tell an alarm that nothing failed, but the run did: output or `--success-if` denies the success,
+            // 0 would tell an alert that nothing failed, but the run did. Output or `--success-if` denied the success,
             // it was one of too few in a row, or the goal was a failure. Any other status is the attempt's own, or that
-            // of a timeout if its output was cut off, whatever that of backoff is.
+            // of a timeout if its output was cut off, whatever backoff exits with.
             spec.variables.set("BACKOFF_EXIT", 1);
         }
         // No attempt follows.
@@ -59,9 +57,9 @@ impl Run<'_> {
         self.run_hook("--on-give-up", shell, &spec)
     }
 
-    /// Runs `--before-retry` after the wait. If the hook fails, the next attempt could not succeed: returns `Step::End`,
-    /// with the run ended as after a permanent failure of `attempt`, the last one. If the deadline ends the hook, or no
-    /// time is left to start it, returns `Step::Continue`, and the loop ends the run.
+    /// Runs `--before-retry` after the wait. If the hook fails, the next attempt could not succeed, so it ends the run
+    /// as after a permanent failure of `attempt`, the last one, and returns `Step::End`. If the deadline ends the hook,
+    /// or no time is left to start it, returns `Step::Continue`, and the loop ends the run.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(Step::Continue);
@@ -75,7 +73,7 @@ impl Run<'_> {
         let hook = ran.outcome_unless_interrupted()?;
         match hook.end {
             End::Exited(0) => Ok(Step::Continue),
-            // The loop ends the run, as the deadline has passed.
+            // The loop ends the run, because the deadline has passed.
             End::TimedOut(TimeLimit::Deadline) => {
                 self.warn_failed("--before-retry", &hook.to_string())?;
                 Ok(Step::Continue)
@@ -86,10 +84,10 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the run as after a permanent failure of `attempt`, the last one, as `--before-retry` has failed. `why` says
-    /// how, for the message.
+    /// Ends the run as after a permanent failure of `attempt`, the last one, because `--before-retry` failed. `why`
+    /// says how, for the message.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        // A success has no reason (`--until`).
+        // A success (`--until`) has no reason.
         let mut reason = attempt
             .verdict
             .reason()
@@ -106,8 +104,8 @@ impl Run<'_> {
         self.stop(Stop::GaveUp(GiveUp::Permanent), &unprepared)
     }
 
-    /// Runs the hook of `option`. Its failure only causes a warning, and so does a fault of backoff in running it: no
-    /// process, or an unknown end, so that the hook may have run. An error is a signal that ends the run.
+    /// Runs the hook of `option`. Its failure only causes a warning. So does a fault of backoff: no process, or an
+    /// unknown end, in which case the hook may have run.
     fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
         let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
         match ran.and_then(Attempt::outcome_unless_interrupted) {

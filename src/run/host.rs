@@ -1,5 +1,5 @@
-//! The interface between a run and the operating system. A run sees and changes the system only through it, so that
-//! tests can replace the system by a script.
+//! The interface between a run and the operating system. A run sees and changes the system only through it, so tests
+//! can replace the system with a script.
 
 use std::io;
 use std::time::Duration;
@@ -13,25 +13,25 @@ use crate::policy::signal::Signal;
 use crate::search::examined::Examined;
 use crate::text::describe_error;
 
-/// Limits and variables of one run of the command, or of a predicate or hook.
+/// Limits and variables for one run of the command, a predicate or a hook.
 #[derive(Debug)]
 pub(crate) struct AttemptSpec {
     pub(crate) attempt_limits: AttemptLimits,
-    /// `--deadline`, counted from the start of the run; later for `--on-give-up`.
+    /// `--deadline`, counted from the start of the run. Later for `--on-give-up`.
     pub(crate) deadline: Option<Duration>,
     /// Variables added to backoff's own environment.
     pub(crate) variables: VariableList,
 }
 
-/// A finished attempt of the command, or the same of a predicate or hook.
+/// A finished attempt of the command, or a finished predicate or hook.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
     pub(crate) interrupted: Option<Interrupted>,
 }
 
-/// The first signal that asked backoff to end during an attempt: TERM, INT, HUP, QUIT, or ALRM of a timer. No new
-/// attempt starts.
+/// The first signal that told backoff to exit during an attempt: SIGTERM, SIGINT, SIGHUP, SIGQUIT, or a timer's
+/// SIGALRM. No new attempt starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Interrupted {
     pub(crate) signal: Signal,
@@ -39,7 +39,7 @@ pub(crate) struct Interrupted {
 }
 
 impl Attempt {
-    /// An attempt that was not started, as the deadline had passed.
+    /// An attempt that was not started because the deadline had passed.
     pub(crate) fn too_late() -> Attempt {
         Attempt {
             outcome: Outcome::too_late(),
@@ -56,7 +56,6 @@ impl Attempt {
     }
 }
 
-/// A kind of command line that a shell runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShellKind {
     /// `--success-if`, `--retry-if`: reads all output of the last attempt.
@@ -70,55 +69,54 @@ pub(crate) enum ShellKind {
 /// The result of a step of a run. An error ends the run at once.
 pub(crate) type RunResult<T> = Result<T, RunError>;
 
-/// End of a run other than by a decision.
+/// How a run ends other than by a decision.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunError {
-    /// A signal between two attempts that asked backoff to end: TERM, INT, HUP, QUIT, or ALRM of a timer; or PIPE if
-    /// the output has lost its reader.
+    /// A signal between two attempts that told backoff to exit: SIGTERM, SIGINT, SIGHUP, SIGQUIT, or a timer's SIGALRM.
+    /// Or SIGPIPE, if the output lost its reader.
     Interrupted(Signal),
     /// backoff itself failed, with the message.
     Fault(String),
 }
 
 impl RunError {
-    /// Makes an error of the system a fault of backoff.
+    /// Turns a system error into a fault of backoff.
     pub(crate) fn of_system(what: &str, error: &io::Error) -> RunError {
         RunError::Fault(format!("{what}: {}", describe_error(error)))
     }
 }
 
-/// How the run has ended whose kept output is to be printed: `--stdout` and `--stderr` may drop it.
+/// How the run ended, by which `--stdout` and `--stderr` print or drop kept output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptOutput {
-    /// The run has succeeded; with `--until failure`, or if a signal has ended the run during the last attempt, that
-    /// attempt has.
+    /// The run succeeded. With `--until failure`, or if a signal ended the run during the last attempt, that attempt
+    /// did.
     Good,
     /// Any other end, even one before the first attempt.
     OfFailure,
 }
 
-/// The success of printing kept output.
+/// The result of printing kept output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printed {
-    /// The reader has taken all of the command's output, or none was to be printed.
+    /// The reader took all of the command's output, or none was to be printed.
     Complete,
-    /// The reader took too long: past the deadline or, after a signal, longer than a grace. The rest is lost.
+    /// The reader took too long: past the deadline or, after a signal, past a grace period. The rest is lost.
     CutOff,
 }
 
-/// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitEnd {
-    /// The time is over, or the deadline has come.
+    /// Time is up, or the deadline has come.
     Elapsed,
-    /// USR1 ended the wait early.
+    /// SIGUSR1 ended the wait early.
     Skipped,
 }
 
-/// The time that a server may always take for an answer, even past the run's deadline.
+/// Time that a server may always take to answer, even past the run's deadline.
 pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Answer of a budget, if any, and a warning if its store has a problem.
+/// A budget's answer, if any, and a warning if its store has a problem.
 #[derive(Debug, Default)]
 pub(crate) struct BudgetAnswer {
     pub(crate) answer: Option<Answer>,
@@ -131,46 +129,46 @@ pub(crate) trait Host {
     fn elapsed(&self) -> Duration;
     /// Returns the time since the UNIX epoch, which may jump.
     fn time_of_day(&self) -> Duration;
-    /// Runs the command once and waits for its end. If the deadline comes before the start, as input is read first,
-    /// runs nothing, and the outcome is a timeout. An error is a signal that came before the start, or a fault of
-    /// backoff's. If a budget is given, it counts the attempt while that runs; no other count may be pending.
+    /// Runs the command once and waits for its end. Runs nothing if the deadline comes before the start, which may
+    /// happen while input is read first. The outcome is then a timeout. An error is a signal before the start, or a
+    /// fault of backoff. If a budget is given, it counts the attempt while that runs. No other count may be pending.
     fn attempt(
         &mut self,
         spec: &AttemptSpec,
         counted_in: Option<&SharedBudget>,
     ) -> RunResult<Attempt>;
-    /// Returns what rules may ask of the output of the last attempt, and forgets it.
+    /// Returns what rules may ask about the last attempt's output, and forgets it.
     fn take_examined(&mut self) -> Examined;
-    /// Restores the terminal's modes to those before the first attempt.
+    /// Restores the terminal modes from before the first attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals, but not past the deadline. Returns a little early: the program that runs next (the
-    /// command, say) is started at the exact end. `countdown_text` returns the text for the remaining time and a number
-    /// of columns.
+    /// Waits, handling signals, but not past the deadline. Returns a little early, because the next program (such as
+    /// the command) is started at the exact end. `countdown_text` returns the text for the time left and a number of
+    /// columns.
     fn wait(
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd>;
-    /// Runs a predicate or hook of the user, the command line `shell`, by a shell, and waits for its end. An error is a
-    /// fault of backoff's; a signal that came meanwhile is in the result.
+    /// Runs a predicate or hook, the command line `shell`, in a shell, and waits for its end. An error is a fault of
+    /// backoff. A signal that came meanwhile is in the result.
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
-    /// Prints or drops kept output at the end of the run, and forgets it, also after an error.
+    /// Prints or drops kept output at the end of the run, and forgets it even after an error.
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
-    /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
+    /// Drops later messages of backoff with `--stderr failure`, because the run succeeded.
     fn drop_later_messages(&mut self);
     /// Waits until the last attempt that a budget counts is counted, if that is not known yet, handling signals. A
-    /// server has `patience` for that from the beginning of the count.
+    /// server has `patience` for that from the start of the count.
     fn finish_counting(
         &mut self,
         budget: &SharedBudget,
         patience: Duration,
     ) -> RunResult<BudgetAnswer>;
-    /// Asks the budget for a retry, and waits for the answer, handling signals. A server has `patience` for it. No count
-    /// may be pending.
+    /// Asks the budget for a retry, and waits for the answer, handling signals. A server has `patience` for it. No
+    /// count may be pending.
     fn ask_budget(&mut self, budget: &SharedBudget, patience: Duration) -> RunResult<BudgetAnswer>;
-    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error.
+    /// Appends lines to the log: standard error or `--log-file`. Failing to write it is not an error.
     fn write_log(&mut self, lines: &str) -> RunResult<()>;
-    /// Returns true if earlier lines were lost, as standard error was not read in time.
+    /// Returns true if earlier lines were lost, because standard error was not read in time.
     fn has_lost_lines(&self) -> bool;
 }

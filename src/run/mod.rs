@@ -18,8 +18,8 @@ pub(crate) mod variables;
 use nix::errno::Errno;
 
 /// Repeats a system call while a signal interrupts it (EINTR), and returns its first other result. Opening a file on
-/// FUSE or on a network, for example, can be interrupted. Async-signal-safe if the call is: handlers use it. Stands
-/// here as `budget` and `process` need it, which both import `run`.
+/// FUSE or a network, for example, can be interrupted. Async-signal-safe if the call is, because handlers use it. It is
+/// here because `budget` and `process`, which both import `run`, need it.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {

@@ -16,7 +16,7 @@ use crate::policy::signal::Signal;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Command and arguments; empty only if nothing runs.
+    /// Command and arguments. Empty only if nothing runs.
     pub(crate) command: Vec<OsString>,
     pub(crate) limits: Limits,
     pub(crate) delays: Delays,
@@ -26,13 +26,13 @@ pub(crate) struct Plan {
     pub(crate) success_if: Option<String>,
     /// Limits on an attempt, except `--timeout`.
     pub(crate) attempt_limits: AttemptLimits,
-    /// `--timeout`, for each attempt in turn; the last one repeats, and 0 is none. Empty without the option.
+    /// `--timeout` for each attempt in turn. The last one repeats, and 0 is none. Empty without the option.
     pub(crate) timeouts: Vec<Duration>,
     pub(crate) initial_delay: Duration,
     pub(crate) splay: Duration,
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
-    /// Why the command is not idempotent; None if it may run twice.
+    /// Why the command is not idempotent, None if it may run twice.
     pub(crate) not_idempotent: Option<NotIdempotent>,
     pub(crate) nesting: Nesting,
     /// `--exhausted-exit`, `--flaky-exit` and `--success-exit CODE=0`
@@ -41,11 +41,10 @@ pub(crate) struct Plan {
     pub(crate) on_retry: Option<String>,
     pub(crate) before_retry: Option<String>,
     pub(crate) on_give_up: Option<String>,
-    /// By the locale, messages of the command may not be in English, as presets expect them.
+    /// By the locale, messages of the command may not be in English, the language that presets expect.
     pub(crate) may_be_translated: bool,
-    /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
-    /// With `-v` why the command is not idempotent, if its words show that, and with `-vv` all settings.
+    /// With `-v`, why the command is not idempotent, if its words show that. With `-vv`, all settings.
     pub(crate) remarks: Vec<String>,
     /// Remarks to print if the first attempt runs and fails.
     pub(crate) remarks_on_failure: Vec<String>,
@@ -55,13 +54,13 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotIdempotent {
     pub(crate) why: String,
-    /// True if `--idempotent no` says so, from any source; false if the words of the command do.
+    /// True if `--idempotent no` says so, from any source, false if the command's words do.
     pub(crate) is_by_option: bool,
 }
 
 impl Plan {
     /// Returns the wait before the first attempt: `--initial-delay` plus a random part up to `--splay`, which spreads
-    /// runs that many machines start at the same time.
+    /// runs that many machines start at once.
     pub(crate) fn initial_wait(&self, rng: &mut dyn Rng) -> Duration {
         let initial = Delays {
             base: self.initial_delay,
@@ -79,8 +78,8 @@ impl Plan {
             .is_some_and(|budget| budget.is_inherited)
     }
 
-    /// Returns the limits on an attempt, counted from 1 (after `--reset-after` from 2 on again). Each has its own
-    /// `--timeout` of the list, and the last one repeats; 0 means that the attempt has none.
+    /// Returns the limits of an attempt, counted from 1 (from 2 again after `--reset-after`). Each has its own
+    /// `--timeout` from the list, and the last one repeats. 0 means that the attempt has none.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());
@@ -91,7 +90,6 @@ impl Plan {
     }
 }
 
-/// Retry budget that this run shares with others.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedBudget {
     /// Name in messages.
@@ -99,82 +97,82 @@ pub(crate) struct SharedBudget {
     pub(crate) limits: BudgetLimits,
     /// Name and store of the budget, by which nested runs recognize it: `"api" in /var/lib/budgets`.
     pub(crate) place: String,
-    /// The outer run has the same budget: it has counted the first attempt.
+    /// The outer run has the same budget, and has counted the first attempt.
     pub(crate) is_inherited: bool,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
 }
 
-/// The outer runs (backoffs in whose commands this one runs), as their variables describe them.
+/// The outer runs (backoffs whose commands run this one), as their variables describe them.
 #[derive(Debug, Default)]
 pub(crate) struct Nesting {
     /// Number of outer runs.
     pub(crate) depth: u64,
     /// This run prints the warning of `--nested warn`.
     pub(crate) warns: bool,
-    /// Product of the attempt limits of all outer runs; None if unlimited or unknown.
+    /// Product of the attempt limits of all outer runs, None if unlimited or unknown.
     pub(crate) outer_attempts: Option<u64>,
-    /// [`SharedBudget::place`] of the budget that has counted the attempt of the outer run. The first attempt of this
-    /// run is the same call, and that budget must not count it again. None if no budget has counted it.
+    /// [`SharedBudget::place`] of the budget that counted the outer run's attempt, None if none did. The first attempt
+    /// of this run is the same call, so that budget must not count it again.
     pub(crate) counted_budget: Option<String>,
-    /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
+    /// `run_id` of the outermost run, None if that is this run or unknown.
     pub(crate) root_id: Option<String>,
 }
 
-/// Ids of this run, for the command and the log.
+/// IDs of this run, for the command and the log.
 #[derive(Debug)]
 pub(crate) struct Identity {
-    /// Equal for all attempts of a run: usable as an idempotency key.
+    /// The same for all attempts of a run, so it can be used as an idempotency key.
     pub(crate) run_id: String,
-    /// The `run_id` of the outermost of nested runs.
+    /// `run_id` of the outermost run.
     pub(crate) root_id: String,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptLimits {
-    /// `--timeout`; always None in [`Plan::attempt_limits`], as it may be another for each attempt.
+    /// `--timeout`. Always None in [`Plan::attempt_limits`], because each attempt may have another.
     pub(crate) timeout: Option<Duration>,
-    /// `--idle-timeout`: limit on time without output; None without one, and for predicates and hooks.
+    /// `--idle-timeout`, the limit on time without output. None without one, and for predicates and hooks.
     pub(crate) idle: Option<Duration>,
     /// `--signal`: signal sent on timeout.
     pub(crate) signal: Signal,
-    /// `--signal`, if given: the command does not ignore it, even if the caller does (`trap '' INT`).
+    /// `--signal`, if given. The command does not ignore it, even if the caller does (`trap '' INT`).
     pub(crate) never_ignored: Option<Signal>,
-    /// `--kill-after`: time from the signal to KILL; None is never.
+    /// `--kill-after`: time from the signal to SIGKILL. None is never.
     pub(crate) kill_after: Option<Duration>,
-    /// Time from a signal that asks backoff to end (TERM, INT, HUP, QUIT, or ALRM of a timer) to KILL; None unless
-    /// `--kill-after` is given.
+    /// Time from a signal that tells backoff to exit (SIGTERM, SIGINT, SIGHUP, SIGQUIT, or a timer's SIGALRM) to
+    /// SIGKILL. None unless `--kill-after` is given.
     pub(crate) kill_interrupted_after: Option<Duration>,
 }
 
 /// Options of backoff's own output: amount, format and destination.
 #[derive(Debug)]
 pub(crate) struct OutputOptions {
-    /// -2 and -1 quiet, 0, 1 or 2 (and more) verbose.
+    /// -2 and -1 are quiet, 0 is normal, 1 and 2 (and more) are verbose.
     pub(crate) verbosity: i16,
     pub(crate) format: Format,
-    /// `--log-file`; None is standard error.
+    /// `--log-file`, None for standard error.
     pub(crate) log_file: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) label: Option<String>,
     pub(crate) color: When,
-    /// `--progress`; None is never, also for quiet or machine-readable messages.
+    /// `--progress`. None is never, and also applies to quiet or machine-readable messages.
     pub(crate) progress: Option<Progress>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// Commands to the runner of GitHub Actions.
+    /// GitHub Actions workflow commands.
     GitHub,
 }
 
 /// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// On a terminal that supports color or with CLICOLOR_FORCE, unless NO_COLOR is set; never in a log file.
+    /// On a terminal that supports color or with CLICOLOR_FORCE, unless NO_COLOR is set. Never in a log file.
     Auto,
     Always,
     Never,

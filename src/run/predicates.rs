@@ -1,6 +1,6 @@
-//! Runs predicates, commands whose exit status is a yes or no: `--success-if`, which has to confirm each success, and
+//! Runs predicates, commands whose exit status means yes or no: `--success-if`, which has to confirm each success, and
 //! `--retry-if`, which judges a failure if no rule decides. An error of a function here ends the run at once: a signal
-//! has come while the predicate ran, or the predicate could not be run.
+//! came while the predicate ran, or the predicate could not be run.
 
 use super::host::{RunResult, ShellKind};
 use super::state::Run;
@@ -11,9 +11,9 @@ use crate::search::examined::Examined;
 
 impl Run<'_> {
     /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
-    /// (`Verdict::Ask`), be it a denied success, by `--retry-if`. Returns `Ask` itself only with `--until failure`, as
-    /// any failure then ends the run. A predicate answers by 0 (yes) or 1 (no); any other end is a failure of the
-    /// predicate, which makes one of the attempt ([`predicate_failed`]). An error is a signal that ends the run, or a
+    /// (`Verdict::Ask`), including a denied success, by `--retry-if`. Returns `Ask` itself only with `--until failure`,
+    /// because any failure then ends the run. A predicate exits with 0 (yes) or 1 (no). With any other end the
+    /// predicate failed, and so did the attempt ([`predicate_failed`]). An error is a signal that ends the run, or a
     /// predicate that cannot be run.
     pub(super) fn verdict(&mut self, outcome: &Outcome, examined: &Examined) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
@@ -41,7 +41,7 @@ impl Run<'_> {
         let answer = self.ask(shell, outcome, Some(reason))?;
         let decided = Reason {
             why: Why::Rule("--retry-if".to_owned()),
-            // The user's yes permits a second run.
+            // The user's yes allows a second run.
             is_safe_to_repeat: answer.end == End::Exited(0) || reason.is_safe_to_repeat,
             ..reason.clone()
         };
@@ -52,8 +52,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs a predicate about the attempt that ended with `outcome`, for which the rules gave `reason`, None for a
-    /// success. Returns the predicate's own outcome.
+    /// Runs a predicate about the attempt that ended with `outcome`, for which the rules gave `reason` (None for a
+    /// success). Returns the predicate's own outcome.
     fn ask(
         &mut self,
         shell: &str,
@@ -67,9 +67,9 @@ impl Run<'_> {
     }
 }
 
-/// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If
-/// the deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
-/// Replaces only the `why` in `reason`; the rest is what the rules found, or nothing after a success by the rules.
+/// Returns the verdict on an attempt whose predicate failed. It is permanent, because nobody knows whether a retry is
+/// useful, unless the deadline ended the predicate. The deadline then ends the run, and has to be named. Replaces only
+/// the `why` in `reason`. The rest is what the rules found, or nothing after a success by the rules.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::Failed { option, how };

@@ -21,13 +21,13 @@ pub(super) struct Run<'a> {
     pub(super) store: StoreState,
     /// Time from the start of the run to its first attempt.
     pub(super) first_attempt_at: Duration,
-    /// Attempt before the current one; None during the first.
+    /// The attempt before the current one, None during the first.
     pub(super) previous: Option<JudgedAttempt>,
 }
 
-/// The continuation after a step of the loop.
+/// How to continue after a step of the loop.
 pub(super) enum Step {
-    /// Goes on with the next step.
+    /// Continues with the next step.
     Continue,
     /// Ends the run with this status.
     End(Exit),
@@ -36,15 +36,15 @@ pub(super) enum Step {
 /// State from the answers of the budget.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
-    /// The next attempt must not be counted when it begins: it was counted with the granted retry or by the outer run,
-    /// or, as no store answered the request for the retry, it stays uncounted.
+    /// The next attempt must not be counted when it begins. It was counted with the granted retry or by the outer run,
+    /// or remains uncounted because no store answered the request for the retry.
     pub(super) skips_next_count: bool,
-    /// The one warning about the store that a run prints is printed.
+    /// The run has printed its only warning about the store.
     pub(super) has_warned: bool,
 }
 
 impl Run<'_> {
-    /// Returns the limit on time that forbids an attempt after this wait, counted from now; None if it may begin.
+    /// Returns the time limit that forbids an attempt after this wait, counted from now, or None if it may begin.
     pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
         self.session.exceeded_time_limit(self.host.elapsed(), wait)
     }
@@ -60,9 +60,9 @@ impl Run<'_> {
         }
     }
 
-    /// Tells the reporter about an event, and writes the lines that it returns, if any, to the log. They begin with a
-    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are no
-    /// error, as a log must not end a run.
+    /// Reports an event, and writes the lines about it, if any, to the log. A warning comes first if earlier lines were
+    /// lost. An error is a signal that ends the run. Lines that cannot be written are not an error, because a log must
+    /// not end a run.
     pub(super) fn emit(&mut self, event: &Event<'_>) -> RunResult<()> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {

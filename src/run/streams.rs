@@ -16,7 +16,6 @@ pub(crate) enum Channel {
 impl Channel {
     pub(crate) const ALL: [Channel; 2] = [Channel::Stdout, Channel::Stderr];
 
-    /// Returns the other one of the two outputs.
     pub(crate) fn other(self) -> Channel {
         match self {
             Channel::Stdout => Channel::Stderr,
@@ -24,7 +23,7 @@ impl Channel {
         }
     }
 
-    /// Returns the name in the line that `-vv` prints about streams.
+    /// Returns the name in the `-vv` line about streams.
     fn short_name(self) -> &'static str {
         match self {
             Channel::Stdout => "stdout",
@@ -34,7 +33,7 @@ impl Channel {
 }
 
 impl fmt::Display for Channel {
-    /// Shows the name in messages.
+    /// Formats as messages name it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Channel::Stdout => "standard output",
@@ -43,7 +42,6 @@ impl fmt::Display for Channel {
     }
 }
 
-/// A value for each output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PerChannel<T> {
     pub(crate) stdout: T,
@@ -51,7 +49,7 @@ pub(crate) struct PerChannel<T> {
 }
 
 impl<T> PerChannel<T> {
-    /// Calls a function once for each output, and returns the values that it gives.
+    /// Calls a function for each output, and returns its values.
     pub(crate) fn each(mut value: impl FnMut(Channel) -> T) -> PerChannel<T> {
         PerChannel {
             stdout: value(Channel::Stdout),
@@ -67,7 +65,6 @@ impl<T> PerChannel<T> {
 impl<T> Index<Channel> for PerChannel<T> {
     type Output = T;
 
-    /// Returns the value for an output: `values[channel]`.
     fn index(&self, channel: Channel) -> &T {
         match channel {
             Channel::Stdout => &self.stdout,
@@ -77,7 +74,6 @@ impl<T> Index<Channel> for PerChannel<T> {
 }
 
 impl<T> IndexMut<Channel> for PerChannel<T> {
-    /// Returns the value for an output, to be changed: `values[channel] = ..`.
     fn index_mut(&mut self, channel: Channel) -> &mut T {
         match channel {
             Channel::Stdout => &mut self.stdout,
@@ -105,11 +101,11 @@ pub(crate) enum OutputMode {
     /// Forwarded at once.
     #[default]
     Stream,
-    /// Kept; only the last attempt's is printed.
+    /// Kept. Only the last attempt's is printed.
     Final,
-    /// Kept; printed only if the run succeeds (`KeptOutput::Good`), and then only the last attempt's.
+    /// Kept. Printed only if the run succeeds (`KeptOutput::Good`), and then only the last attempt's.
     Success,
-    /// Kept for all attempts, and printed only if the whole run failed (`KeptOutput::OfFailure`).
+    /// Kept for all attempts. Printed only if the whole run failed (`KeptOutput::OfFailure`).
     Failure,
     /// Dropped.
     Null,
@@ -137,9 +133,9 @@ pub(crate) struct StreamOptions {
     pub(crate) is_terminal: PerChannel<bool>,
     /// `--match-on`: rules and predicates examine this output.
     pub(crate) is_watched: PerChannel<bool>,
-    /// Patterns of the user.
+    /// The user's patterns.
     pub(crate) watch_list: Rc<WatchList>,
-    /// `--for` is in use, whose rules read the end of watched output.
+    /// `--for` is given, whose rules read the end of watched output.
     pub(crate) has_presets: bool,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) reads_waits: bool,
@@ -147,7 +143,7 @@ pub(crate) struct StreamOptions {
     pub(crate) has_retry_if: bool,
     /// `--success-if` is given, which gets watched output.
     pub(crate) has_success_if: bool,
-    /// `--hook-output` is given, and a hook that gets the end of watched output.
+    /// `--hook-output` is given, with a hook that gets the end of watched output.
     pub(crate) has_hook_output: bool,
     /// `--idle-timeout` is given, which output resets.
     pub(crate) has_idle_timeout: bool,
@@ -159,7 +155,7 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
-    /// Returns true if the command would have no terminal, although `--pty` asks for one.
+    /// Returns true if the command would not have the terminal that `--pty` asks for.
     fn needs_pty(&self, channel: Channel) -> bool {
         self.pty && !self.is_terminal[channel] && self.modes[channel] != OutputMode::Null
     }
@@ -168,11 +164,10 @@ impl StreamOptions {
         self.has_presets || !self.watch_list.patterns.is_empty()
     }
 
-    /// Returns the reasons why backoff must see this output, which also stand in the line of `-vv`. Without any, no
-    /// byte of it passes through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
+    /// Returns the reasons why backoff must see this output, which `-vv` also prints. Without any, nothing passes
+    /// through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
         let watched = self.is_watched[channel];
-        // Each reason stands beside its condition.
         let reasons = [
             (self.needs_pty(channel), "--pty"),
             (watched && self.has_rules(), "rules"),
@@ -189,8 +184,8 @@ impl StreamOptions {
 }
 
 impl fmt::Display for StreamOptions {
-    /// Shows with `-vv` how each stream is handled, and why an output passes through backoff: `stdin auto,
-    /// stdout observed for rules, stderr inherited`.
+    /// Formats for `-vv` how each stream is handled, and why an output passes through backoff: `stdin auto, stdout
+    /// observed for rules, stderr inherited`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let input = match self.input {
             InputMode::Auto => "auto",

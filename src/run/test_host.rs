@@ -1,5 +1,5 @@
-//! A host without processes, in which time is a number. A whole run takes microseconds, with the real loop, session and
-//! delays.
+//! A host without processes, in which time is just a number. A whole run takes microseconds, with the real loop,
+//! session and delays.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +24,7 @@ pub(crate) struct Script<I> {
 
 impl<I: Iterator<Item = (End, Duration)>> Script<I> {
     /// Returns a host whose attempts end as listed, each after the given time. An attempt past the end of the list is a
-    /// [`RunError::Fault`], so that a run that does not end is noticed.
+    /// [`RunError::Fault`], so that an endless run is noticed.
     pub(crate) fn new(attempts: I) -> Script<I> {
         Script {
             attempts,
@@ -40,7 +40,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    /// Plays the next attempt of the script: only the clock moves.
+    /// Plays the next attempt of the script. Only the clock moves.
     fn attempt(&mut self, _: &AttemptSpec, _: Option<&SharedBudget>) -> RunResult<Attempt> {
         let (end, ran) = self
             .attempts
@@ -61,7 +61,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    /// Notes the wait, and lets the clock jump to its end.
+    /// Notes the wait, and moves the clock to its end.
     fn wait(
         &mut self,
         delay: Duration,
@@ -97,13 +97,13 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    /// Does nothing, as there is no output.
+    /// Does nothing, because there is no output.
     fn drop_later_messages(&mut self) {}
 
-    /// Does nothing, as there is no terminal.
+    /// Does nothing, because there is no terminal.
     fn tidy_terminal(&mut self) {}
 
-    /// Does nothing, as there is no output.
+    /// Does nothing, because there is no output.
     fn print_kept(&mut self, _: KeptOutput) -> RunResult<Printed> {
         Ok(Printed::Complete)
     }

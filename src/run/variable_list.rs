@@ -1,4 +1,4 @@
-//! The variables of one program, each with its value.
+//! The environment variables of one program.
 
 use std::fmt::Display;
 
@@ -6,8 +6,8 @@ use std::fmt::Display;
 pub(crate) struct VariableList(Vec<(String, String)>);
 
 impl VariableList {
-    /// Sets a variable, replacing any value under the same name. The variable is empty if the value contains a NUL,
-    /// which no environment can hold.
+    /// Sets a variable, replacing any earlier value. It is empty if the value contains a NUL, which no environment can
+    /// hold.
     pub(crate) fn set(&mut self, name: &str, value: impl Display) {
         let mut value = value.to_string();
         if value.contains('\0') {
@@ -17,12 +17,12 @@ impl VariableList {
         self.0.push((name.to_owned(), value));
     }
 
-    /// Returns true if the variable is set, be it empty.
+    /// Returns true if the variable is set, even if empty.
     pub(crate) fn contains(&self, name: &[u8]) -> bool {
         self.0.iter().any(|(listed, _)| listed.as_bytes() == name)
     }
 
-    /// Returns all entries, `NAME=VALUE`, in the order in which they were set.
+    /// Returns all entries as `NAME=VALUE`, in the order in which they were set.
     pub(crate) fn entries(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(name, value)| format!("{name}={value}"))
     }

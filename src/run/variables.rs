@@ -1,5 +1,5 @@
-//! Variables for the command, predicates and hooks, by which they learn their place in the run: `BACKOFF_ATTEMPT` and
-//! others, which the man page lists. An inner backoff reads some of them.
+//! Variables that tell the command, predicates and hooks their place in the run: `BACKOFF_ATTEMPT` and others, which
+//! the man page lists. A nested backoff reads some of them.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 use crate::text::printable;
 
-/// Product of the attempt limits of the runs outside the run that sets the variable. The limit of that run itself is
+/// Product of the attempt limits of the runs around the run that sets the variable. The limit of that run itself is
 /// `BACKOFF_ATTEMPT_LIMIT`.
 pub(crate) const AROUND: &str = "BACKOFF_AROUND";
-/// Name and place of the budget that has counted the attempt.
+/// Name and place of the budget that counted the attempt.
 pub(crate) const COUNTED: &str = "BACKOFF_COUNTED";
 
-/// Time that the command has left. Never inherited: the limit of an outer run, or of the run that started a daemon, is
-/// out of date.
+/// Time that the command has left. Never inherited, because the limit of an outer run, or of the run that started a
+/// daemon, is out of date.
 pub(crate) const LEFT: &str = "BACKOFF_LEFT";
 
-/// Variables that backoff sets; no option corresponds to them.
+/// Variables that backoff sets. No option corresponds to them.
 #[rustfmt::skip]
 pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT", "BACKOFF_ATTEMPT_LIMIT", "BACKOFF_RUN_ID", "BACKOFF_ROOT_ID", "BACKOFF_DEPTH", AROUND, COUNTED,
@@ -32,12 +32,12 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 ];
 
 impl Run<'_> {
-    /// Sets the variables of the attempt that begins in `spec`, which has its limits. Variables about the last end
-    /// describe the attempt before; they are empty for the first one.
+    /// Sets the variables of the attempt that begins in its `spec`, which already has the limits. Variables about the
+    /// last end describe the previous attempt, and are empty for the first one.
     pub(super) fn set_variables_of_attempt(&self, spec: &mut AttemptSpec) {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
-            // The outer run has counted its attempt, which is this run's first attempt, too.
+            // The outer run counted its attempt, which is also this run's first attempt.
             None if self.session.total == 1 => self.plan.nesting.counted_budget.as_deref(),
             None => None,
         };
@@ -50,16 +50,15 @@ impl Run<'_> {
         let until_deadline = spec
             .deadline
             .map(|deadline| deadline.saturating_sub(self.host.elapsed()));
-        // The nearer one of both limits; None without any.
+        // The nearer of both limits, None without any.
         let timeout = spec.attempt_limits.timeout;
         if let Some(left) = timeout.into_iter().chain(until_deadline).min() {
             spec.variables.set(LEFT, Seconds(left));
         }
     }
 
-    /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`.
-    /// `reason` is why the attempt failed, as far as it is judged; None for a success. The only limit on time for the
-    /// predicate or hook is the deadline.
+    /// Returns the limits and variables of a predicate or hook about the attempt that ended with `outcome`. `reason` is
+    /// why the attempt failed, as far as it is judged, None for a success. The only time limit is the deadline.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec_without_variables(self.plan.attempt_limits.clone());
         // Predicates and hooks may be silent.
@@ -72,7 +71,7 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns the limits of a program, still without variables.
+    /// Returns the limits of a program, without variables so far.
     pub(super) fn spec_without_variables(&self, attempt_limits: AttemptLimits) -> AttemptSpec {
         AttemptSpec {
             attempt_limits,
@@ -82,9 +81,9 @@ impl Run<'_> {
     }
 
     /// Sets the variables that commands, predicates and hooks have in common. `outcome` and `reason` belong to the
-    /// attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one. `counted_by`
-    /// is the place of the budget that has counted the attempt, so that an inner run does not count the same call
-    /// again; None for a predicate or hook, whose inner runs make calls of their own.
+    /// attempt that ended last. For a predicate or hook, `self.previous` is the attempt before that one. `counted_by`
+    /// is the place of the budget that counted the attempt, so that a nested run does not count the same call again.
+    /// None for a predicate or hook, whose nested runs make calls of their own.
     fn set_common_variables(
         &self,
         variables: &mut VariableList,
@@ -106,7 +105,7 @@ impl Run<'_> {
     }
 
     /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable
-    /// without a value is empty, as otherwise the command would inherit that of an outer run.
+    /// without a value is set empty, or the command would inherit that of an outer run.
     fn set_place(&self, variables: &mut VariableList) {
         let nesting = &self.plan.nesting;
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
@@ -116,7 +115,7 @@ impl Run<'_> {
         variables.set("BACKOFF_ATTEMPT_LIMIT", OrEmpty(self.plan.limits.attempts));
         variables.set("BACKOFF_RUN_ID", &self.identity.run_id);
         variables.set("BACKOFF_ROOT_ID", &self.identity.root_id);
-        // A run in the command is one level deeper than this one.
+        // A run in the command is one level deeper.
         variables.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1));
         variables.set("BACKOFF_ELAPSED", Seconds(elapsed));
         variables.set("BACKOFF_PREVIOUS_EXIT", OrEmpty(previous_exit));
@@ -127,8 +126,8 @@ impl Run<'_> {
     }
 }
 
-/// Formats as `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else the
-/// output that matched, or the cause that a preset names, or how the command ended.
+/// Formats as `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, else the output
+/// that matched, else the cause, else how the command ended.
 struct ReasonText<'a> {
     outcome: &'a Outcome,
     reason: &'a Reason,
@@ -149,7 +148,7 @@ impl fmt::Display for ReasonText<'_> {
     }
 }
 
-/// Formats as the value, or as nothing without one.
+/// Formats as the value, or as nothing if there is none.
 pub(super) struct OrEmpty<T>(pub(super) Option<T>);
 
 impl<T: fmt::Display> fmt::Display for OrEmpty<T> {

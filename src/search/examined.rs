@@ -10,19 +10,19 @@ use super::pattern::Pattern;
 use super::tail::Tail;
 use super::visible::{lines, visible};
 
-/// The step and the time that BuildKit prints before a line: `#15 49.22 npm error code ECONNRESET`.
+/// BuildKit's prefix of a line, step and time: `#15 49.22 npm error code ECONNRESET`.
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m-u)^#\d+ \d+\.\d+ ").ok());
 
-/// The examined output of an attempt that has ended.
+/// The examined output of a finished attempt.
 #[derive(Debug)]
 pub struct Examined {
-    /// Each pattern of the user that matched, and the beginning of the first match.
+    /// The user's patterns that matched, each with the beginning of its first match.
     found: Vec<(String, String)>,
-    /// The end of each output, which patterns of presets are searched for in.
+    /// The end of each output, which is searched for patterns of presets.
     tails: Vec<Tail>,
-    /// The tails as a person reads them. Made at the first look, as a success needs none.
+    /// The tails as a person reads them. Built at the first look, because a success needs none.
     visible: OnceCell<Vec<u8>>,
-    /// The time of day when the attempt ended.
+    /// Time of day when the attempt ended.
     pub at: SystemTime,
 }
 
@@ -46,7 +46,7 @@ impl Examined {
         Some(text.clone())
     }
 
-    /// Returns the last lines of the outputs, without what BuildKit prints before them.
+    /// Returns the last lines of the outputs, without BuildKit's prefixes.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let read = || {
             let outputs = self.tails.iter().map(|tail| visible(tail.bytes()));

@@ -1,4 +1,4 @@
-//! Regular expressions, in the syntax of the crate `regex`.
+//! Regular expressions in the syntax of the `regex` crate.
 
 use std::sync::OnceLock;
 
@@ -7,21 +7,21 @@ use regex::bytes::{Regex, RegexBuilder};
 /// Longest excerpt of a match in messages, in characters.
 const EXCERPT: usize = 80;
 
-/// Size of a preset's compiled expression, in bytes. Most are far smaller, and a test compiles each one.
+/// Size limit of a preset's compiled expression, in bytes. Most are far smaller, and a test compiles each one.
 const SIZE_LIMIT: usize = 64 << 20;
 
-/// An expression that is searched for in a line.
+/// A regular expression to search for in a line.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: String,
     is_of_preset: bool,
-    /// Empty until the first search for an expression of a preset; None in it if the expression is wrong.
+    /// Empty until the first search for a preset's expression. Contains None if the expression is wrong.
     regex: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
-    /// Compiles an expression of the user: with Unicode, and the case of letters counts. The error shows the place of
-    /// the mistake, or says that the expression is too large.
+    /// Compiles the user's expression, case-sensitive and with Unicode. The error shows where the mistake is, or says
+    /// that the expression is too large.
     pub fn parse(text: &str) -> Result<Pattern, regex::Error> {
         let regex = Regex::new(text)?;
         Ok(Pattern {
@@ -31,8 +31,7 @@ impl Pattern {
         })
     }
 
-    /// Returns an expression of a preset, which ignores case and knows only the classes of ASCII. It is compiled at the
-    /// first search.
+    /// Returns a preset's expression, case-insensitive and with ASCII classes only. It is compiled at the first search.
     pub fn of_preset(text: String) -> Pattern {
         Pattern {
             text,
@@ -49,7 +48,7 @@ impl Pattern {
         &self.text
     }
 
-    /// Returns the first match in a line, for a message: its beginning.
+    /// Returns the beginning of the first match in a line, for a message.
     pub fn find(&self, line: &[u8]) -> Option<String> {
         let found = self.compiled()?.find(line)?;
         let text = String::from_utf8_lossy(found.as_bytes());

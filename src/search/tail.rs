@@ -18,7 +18,7 @@ impl Tail {
         }
     }
 
-    /// Adds bytes. Drops the oldest at twice the limit, so that each byte is moved once.
+    /// Adds bytes. Drops the oldest at twice the limit, so that each byte is moved only once.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() > 2 * self.limit {
@@ -27,8 +27,8 @@ impl Tail {
         }
     }
 
-    /// Returns the last bytes, at most as many as the limit. If older ones are missing, the tail begins with a whole
-    /// line, if one begins in its first half.
+    /// Returns the last bytes, up to the limit. If older ones are missing, the tail begins with a whole line if one
+    /// begins in its first half.
     pub fn bytes(&self) -> &[u8] {
         let excess = self.bytes.len().saturating_sub(self.limit);
         let tail = &self.bytes[excess..];

@@ -1,4 +1,4 @@
-//! Makes of output what a person reads.
+//! Turns output into what a person reads.
 //!
 //! Sources: ECMA-48 (the forms of sequences), xterm's "Control Sequences".
 
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// Matches all but plain text: escape sequences, whole or cut off, a CR, a backspace, and blanks of Unicode.
+/// Matches all but plain text: escape sequences (whole or cut off), CR, backspace, and Unicode blanks.
 static SPECIAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x-u)
@@ -24,11 +24,11 @@ static SPECIAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// The visible effect of a match of [`SPECIAL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Colors, modes, titles, links, and erasure of the rest of a line.
+    /// Colors, modes, titles, links, and erasing the rest of a line.
     Nothing,
     /// A move over blanks, or a blank.
     Blank,
-    /// Other text then stands in the line's place.
+    /// Other text then takes the line's place.
     EndsLine,
 }
 
@@ -48,7 +48,7 @@ fn effect_of_control(parameters: &[u8], end: u8) -> Effect {
     let is_private = !parameters.iter().all(|byte| matches!(byte, b'0'..=b';'));
     let is_zero = parameters.iter().all(|byte| b"0:;".contains(byte));
     match end {
-        // Erases what follows the cursor, where nothing is.
+        // Erases what follows the cursor, where there is nothing.
         b'K' if is_zero => Effect::Nothing,
         b'J' | b'K' => Effect::EndsLine,
         _ if is_private => Effect::Nothing,
@@ -61,8 +61,8 @@ fn effect_of_control(parameters: &[u8], end: u8) -> Effect {
     }
 }
 
-/// Returns the text that a person sees, whose lines end with `\n`. Only a CR LF makes an empty line: another special
-/// text that ends a line is skipped if the line is empty.
+/// Returns the text that a person sees, in lines that end with `\n`. Of the special texts, only CR LF makes an empty
+/// line. Any other that ends a line is skipped if the line is empty.
 pub fn visible(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(special) = &*SPECIAL else {
         return Cow::Borrowed(text);
@@ -86,7 +86,7 @@ pub fn visible(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(seen)
 }
 
-/// Returns the lines of a text.
+/// Returns the lines of a text, without newlines.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     lines.map(|line| line.strip_suffix(b"\n").unwrap_or(line))

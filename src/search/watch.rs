@@ -1,4 +1,4 @@
-//! Looks for patterns of the user in an output, line by line, as it passes.
+//! Searches an output for the user's patterns, line by line, as it passes.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -9,21 +9,21 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use super::pattern::Pattern;
 use super::visible::{lines, visible};
 
-/// A longer line is searched in parts, so that memory is bounded.
+/// Longer lines are searched in parts, to bound memory.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// Bytes that two parts of a line share, so that a text up to this length is whole in one of them.
+/// Overlap of two parts of a line, so that any text up to this length is whole in one of them.
 const OVERLAP: usize = 4 << 10;
 
-/// Stands for the rest of a line where a part of it begins or ends, so that `^` and `$` do not match there.
+/// Replaces the rest of a line where a part begins or ends, so that `^` and `$` do not match there.
 const REST_OF_LINE: &[u8] = "\u{fffd}".as_bytes();
 
-/// The patterns of the user, which each output is searched for.
+/// The user's patterns, for which each output is searched.
 #[derive(Debug, Default)]
 pub struct WatchList {
     pub patterns: Vec<Pattern>,
-    /// Finds too much in a block of lines, but never too little. Built for the first output; None in it if there is no
-    /// such set.
+    /// Finds too much in a block of lines, but never too little. Built for the first output. Contains None if there is
+    /// no such set.
     block: OnceCell<Option<RegexSet>>,
 }
 
@@ -35,7 +35,7 @@ impl WatchList {
         }
     }
 
-    /// Returns true if a pattern may match in one of these whole lines.
+    /// Returns true if a pattern may match one of these whole lines.
     fn may_match(&self, lines: &[u8]) -> bool {
         let block = self.block.get_or_init(|| {
             let texts = self.patterns.iter().map(Pattern::text);
@@ -48,8 +48,8 @@ impl WatchList {
     }
 }
 
-/// Returns true if an expression may name the ends of the whole text, which in a block are not those of a line: `\A`,
-/// `\z`, or a flag that is cleared (`(?-m)`).
+/// Returns true if an expression may refer to the ends of the whole text, which in a block are not those of a line:
+/// `\A`, `\z`, or a cleared flag (`(?-m)`).
 fn means_ends_of_text(expression: &str) -> bool {
     let mut flags = expression.split("(?").skip(1);
     expression.contains(r"\A")
@@ -67,9 +67,9 @@ fn means_ends_of_text(expression: &str) -> bool {
 pub struct Watch {
     /// The first match of each pattern.
     found: Vec<Option<String>>,
-    /// The line that has not ended; of a long one the end.
+    /// The unfinished line, or the end of a long one.
     unfinished: Vec<u8>,
-    /// The beginning of the unfinished line was searched.
+    /// The beginning of the unfinished line was already searched.
     is_continued: bool,
 }
 
@@ -97,7 +97,8 @@ impl Watch {
         self.continue_line(list, &bytes[end..]);
     }
 
-    /// Searches a last line without an end. Returns each pattern that matched, and the beginning of its first match.
+    /// Searches a last line without a newline. Returns the patterns that matched, each with the beginning of its first
+    /// match.
     pub fn finish(&mut self, list: &WatchList) -> Vec<(String, String)> {
         self.search_unfinished(list, b"");
         let found = list.patterns.iter().zip(&mut self.found);
@@ -106,7 +107,7 @@ impl Watch {
         found.collect()
     }
 
-    /// Takes the next part of a line, perhaps with its end.
+    /// Adds the next part of a line, possibly with its newline.
     fn continue_line(&mut self, list: &WatchList, part: &[u8]) {
         self.unfinished.extend_from_slice(part);
         if part.ends_with(b"\n") {
@@ -120,7 +121,7 @@ impl Watch {
         }
     }
 
-    /// Searches the unfinished line, after which `rest` stands.
+    /// Searches the unfinished line, followed by `rest`.
     fn search_unfinished(&mut self, list: &WatchList, rest: &[u8]) {
         let before = if self.is_continued { REST_OF_LINE } else { b"" };
         let line = [before, &self.unfinished, rest].concat();
@@ -131,7 +132,7 @@ impl Watch {
         let text = if is_plain(text) {
             Cow::Borrowed(text)
         } else {
-            // `.` and classes match characters of Unicode only.
+            // `.` and classes match Unicode characters only.
             let valid = String::from_utf8_lossy(text);
             Cow::Owned(visible(valid.as_bytes()).into_owned())
         };
@@ -148,7 +149,7 @@ impl Watch {
     }
 }
 
-/// Returns true if a person reads just these bytes.
+/// Returns true if a person reads exactly these bytes.
 fn is_plain(text: &[u8]) -> bool {
     text.is_ascii() && memchr3(b'\x1b', b'\r', b'\x08', text).is_none()
 }

@@ -1,21 +1,21 @@
-//! Columns of a terminal: how many a text takes, and cutting it, so that the countdown stays in one line. A text is
-//! taken for too wide rather than too narrow, as a line that is too long would be wrapped.
+//! Columns of a terminal: how many a text takes, and cutting it so that the countdown fits on one line. A text is taken
+//! for too wide rather than too narrow, because a line that is too long would wrap.
 
-/// Stands for the rest of a line that was cut.
+/// Replaces the rest of a line that was cut.
 const DOTS: &str = "...";
 
-/// Returns the columns of a text on a terminal, at most.
+/// Returns the columns that a text takes on a terminal, at most.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(width_of).sum()
 }
 
-/// Returns 2 for all but ASCII, as characters of some scripts are two columns wide.
+/// Returns 2 for everything except ASCII, because characters of some scripts are two columns wide.
 fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// Returns a line cut to `columns`: its beginning, then `...` in the last three; only dots if there are no more than
-/// three. A line that fits stays as it is.
+/// Returns a line cut to `columns`, with `...` in the last three. Only dots if there are no more than three. A line
+/// that fits is returned as it is.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

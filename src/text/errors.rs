@@ -1,4 +1,4 @@
-//! The system's text of errors, for messages: "Permission denied" without a number.
+//! The system's error texts, for messages: "Permission denied" without a number.
 
 use nix::errno::Errno;
 
@@ -6,8 +6,8 @@ pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
 
-/// Returns the system's text of an error, without the number that std appends, and all behind it: `(os error 13)`. The
-/// text of any other error stays as it is.
+/// Returns the system's text for an error, without the `(os error 13)` that std appends and anything after it. The text
+/// of any other error is returned as it is.
 pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.split(" (os error")

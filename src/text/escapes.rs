@@ -1,8 +1,8 @@
-//! Escape sequences of terminals (ECMA-48).
+//! Terminal escape sequences (ECMA-48).
 
 pub(crate) const GREEN: &str = "\x1b[32m";
 
-/// Plain yellow cannot be read on white.
+/// Plain yellow is unreadable on white.
 pub(crate) const BOLD_YELLOW: &str = "\x1b[1;33m";
 
 pub(crate) const RED: &str = "\x1b[31m";

@@ -1,19 +1,19 @@
-//! Text of commands, servers and users, made harmless before it is printed: it may hold escape sequences that change a
-//! terminal, or lines that a CI runner takes for commands.
+//! Makes text from commands, servers and users harmless before it is printed. It may contain escape sequences that
+//! change a terminal, or lines that a CI runner takes for commands.
 
 use std::ffi::OsStr;
 
 use os_display::Quotable;
 
-/// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one
-/// (joiners, changes of the writing direction), by which a text could look like another.
+/// Returns true if a terminal only shows the character. It is neither a control character nor an invisible one
+/// (joiners, changes of the writing direction), with which a text could look like another.
 pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen
 }
 
-/// Returns the text with every character escaped that a terminal would act on, line feeds too: `\n`, `\u{1b}`, and without
-/// commands to a CI runner. For people: a backslash of the text itself stays as it is.
+/// Escapes every character that a terminal would act on, including newlines (`\n`, `\u{1b}`), and splits commands to a
+/// CI runner. The text is for people, so its own backslashes remain.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -27,7 +27,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// Returns a word of the command line as text, with bytes that are not UTF-8 as `\xff`. Characters that a terminal acts
-/// on stay: [`printable`] escapes them, as does the writer of JSON.
+/// on remain. [`printable`] escapes them, and so does the JSON writer.
 pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
     for chunk in word.as_ref().as_encoded_bytes().utf8_chunks() {
@@ -37,14 +37,15 @@ pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
     shown
 }
 
-/// Returns a word of the command line as a shell reads it, escaping characters that a terminal would act on.
+/// Quotes a word of the command line for a shell, and escapes characters that a terminal would act on.
 pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     // The crate does not escape joiners and other invisible characters.
     printable(&word.as_ref().quote().to_string())
 }
 
-/// Puts a space before the `[` of each `##[`, `##vso[` and the like, so that no CI runner (GitHub Actions, Azure Pipelines,
-/// TeamCity) takes them for a command. Its other form, `::`, counts only where a line begins, as no line of ours does.
+/// Puts a space before the `[` of `##[`, `##vso[` and the like, so that no CI runner (GitHub Actions, Azure Pipelines,
+/// TeamCity) takes them for a command. The other form, `::`, counts only at the start of a line, and no line of ours
+/// starts with it.
 fn without_runner_commands(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for part in text.split_inclusive('[') {

@@ -1,17 +1,17 @@
-//! Lengths of time and moments as text: exact, as settings are shown, or rounded, for messages.
+//! Lengths of time and moments as text, exact for settings or rounded for messages.
 
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Last second of the year 9999: humantime writes no later time.
+/// Last second of the year 9999. humantime formats no later time.
 const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
 
-/// Returns a length of time as a user types it, `1m30s`, without rounding: read again, it is the same. Zero is `0`.
+/// Returns a length of time as a user types it, `1m30s`, without rounding. It parses to the same length. Zero is `0`.
 pub(crate) fn exact(length: Duration) -> String {
     let all_minutes = length.as_secs() / 60;
     let days = all_minutes / 1_440;
     let hours = all_minutes / 60 % 24;
     let minutes = all_minutes % 60;
-    // Below a minute. `Debug` prints `500ms`, never `0.5s`, so that a part that begins with 0 is zero.
+    // Below a minute. `Debug` prints `500ms`, never `0.5s`, so a part that begins with 0 is zero.
     let seconds = format!("{:?}", length - Duration::from_secs(all_minutes * 60));
     let parts = format!("{days}d {hours}h {minutes}m {}", seconds.replace('µ', "u"));
     let text: String = parts
@@ -27,7 +27,7 @@ pub(crate) fn exact(length: Duration) -> String {
 
 /// Returns a length of time for a message, rounded to three digits or two units: `51.2us`, `31s`, `2m5s`. Zero is `0s`.
 pub(crate) fn length(length: Duration) -> String {
-    // Each limit lies where rounding would reach the next unit: 999.6us is `1ms`, not `1000us`.
+    // Each limit is where rounding would reach the next unit: 999.6us is `1ms`, not `1000us`.
     match length.as_secs_f64() {
         0.0 => "0s".to_owned(),
         seconds @ ..999.5e-9 => in_three_digits(seconds * 1e9, "ns"),
@@ -38,9 +38,9 @@ pub(crate) fn length(length: Duration) -> String {
     }
 }
 
-/// Returns a value with at most three significant digits and its unit: `4.55s`, `31s`. The value is below 1000.
+/// Formats a value below 1000 with at most three significant digits: `4.55s`, `31s`.
 fn in_three_digits(value: f64, unit: &str) -> String {
-    // Each limit lies where rounding would reach the next digit: 9.996 is `10`, not `10.00`.
+    // Each limit is where rounding would reach the next digit: 9.996 is `10`, not `10.00`.
     let decimals = match value {
         ..9.995 => 2,
         ..99.95 => 1,
@@ -55,7 +55,7 @@ fn in_three_digits(value: f64, unit: &str) -> String {
     digits + unit
 }
 
-/// Returns a length of at least a minute in two neighbouring units, `2m5s`, `4d4h`; smaller units are left out.
+/// Formats at least a minute in two adjacent units, `2m5s` or `4d4h`. Smaller units are left out.
 fn in_two_units(seconds: u64) -> String {
     match seconds {
         ..3_600 => two_units(seconds / 60, "m", seconds % 60, "s"),
@@ -64,7 +64,7 @@ fn in_two_units(seconds: u64) -> String {
     }
 }
 
-/// Formats a number of large units and of small ones, which are left out if there are none: `2m5s`, `2m`.
+/// Formats large and small units, without the small ones if there are none: `2m5s`, `2m`.
 fn two_units(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     if small == 0 {
         format!("{large}{large_unit}")
@@ -73,8 +73,8 @@ fn two_units(large: u64, large_unit: &str, small: u64, small_unit: &str) -> Stri
     }
 }
 
-/// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond. A time after the year 9999 is shown
-/// as its last second.
+/// Formats a time since the UNIX epoch in UTC (RFC 3339), to the millisecond. A time after the year 9999 is shown as
+/// its last second.
 pub(crate) fn timestamp(time: Duration) -> String {
     humantime::format_rfc3339_millis(UNIX_EPOCH + time.min(LAST_SECOND)).to_string()
 }

@@ -1,5 +1,5 @@
-//! How every module prints: foreign text made harmless, words quoted, lengths of time, columns and escape sequences.
-//! Pure, and imports no other module.
+//! How every module prints: harmless foreign text, quoted words, lengths of time, columns and escape sequences. Pure,
+//! and imports no other module.
 
 mod columns;
 mod errors;

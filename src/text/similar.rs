@@ -1,6 +1,6 @@
-//! Names that resemble others, for tips about typos.
+//! Similar names, for tips about typos.
 
-/// Returns `; tip: try ...` with the known word that is probably meant; empty if there is none.
+/// Returns `; tip: try ...` with the known word that was probably meant, or an empty text.
 pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> String {
     match similar(word, known) {
         Some(meant) => format!("; tip: try {meant}"),
@@ -8,8 +8,8 @@ pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> Strin
     }
 }
 
-/// Returns the known name that is one typo away from `name`, or differs only in case and `_`; None if there is none. A
-/// name of up to three letters resembles too many words.
+/// Returns the known name that is one typo away from `name`, or differs only in case or `_`. Names of up to three
+/// letters resemble too many words, so they allow no typo.
 pub(crate) fn similar<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = normal(name);
     known.find(|known| {
@@ -18,7 +18,7 @@ pub(crate) fn similar<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) 
     })
 }
 
-/// Returns a name as options write it: `max-delay` for `MAX_DELAY`.
+/// Returns a name as options spell it: `max-delay` for `MAX_DELAY`.
 pub(crate) fn normal(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }

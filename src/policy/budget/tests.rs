@@ -7,7 +7,7 @@ const LIMITS: BudgetLimits = BudgetLimits {
     window: Duration::from_secs(600),
 };
 
-/// Returns the answer to the question for a retry at these counts.
+/// Returns the answer to a retry request at these counts.
 fn asked(limits: &BudgetLimits, attempts: f64, retries: f64) -> Answer {
     let mut counts = Counts {
         at: 0.0,
@@ -40,7 +40,7 @@ fn a_retry_is_allowed_below_the_minimum_and_below_the_ratio() {
     };
     assert!(!asked(&none, 1e6, 0.0).allowed);
     let all = BudgetLimits { ratio: 1.0, ..none };
-    // At least one attempt is no retry.
+    // At least one attempt is not a retry.
     assert!(asked(&all, 1e6, 999_999.0).allowed);
 }
 
@@ -55,7 +55,7 @@ fn a_refused_retry_changes_nothing() {
     for _ in 0..5 {
         counts.answer(&LIMITS, Question::Retry, now);
     }
-    // 2 of 20 are granted, and the third question is the first that is refused.
+    // Three retries are granted, the last because 2 < 0.1 * 22. The fourth is refused.
     assert_eq!((counts.attempts, counts.retries), (23.0, 3.0));
     let answer = counts.answer(&LIMITS, Question::Retry, now);
     assert_eq!((answer.allowed, answer.retries_per_mille), (false, 130));
@@ -84,7 +84,7 @@ fn a_clock_that_was_set_back_neither_fades_nor_grows_counts() {
 }
 
 proptest! {
-    /// Asserts the bound at every moment, for any questions in any order. A half comes from rounding.
+    /// Asserts that the bound always holds, for any questions in any order. The 0.5 comes from rounding.
     #[test]
     fn retries_stay_below_the_bound(
         steps in prop::collection::vec((any::<bool>(), prop_oneof![0..50_u64, 0..20_000_u64, Just(700_000)]), 0..1000),
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// Asserts that clocks that jump and windows that differ leave counts that can be used.
+    /// Asserts that clock jumps and differing windows leave usable counts.
     #[test]
     fn jumping_clocks_and_different_windows_do_no_harm(
         steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], any::<bool>()), 0..300),

@@ -1,5 +1,5 @@
-//! Compares the classifier with a naive model on random rules. Few codes and patterns, so that several rules often
-//! match one failure: which of them decides is easy to get wrong.
+//! Compares the classifier with a naive model on random rules. There are few codes and patterns, so several rules often
+//! match one failure. Which of them decides is easy to get wrong.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::*;
 use crate::policy::outcome::TimeLimit;
 use crate::policy::test_samples;
 
-/// Rules of the user, and as many of presets.
+/// Limit on the user's rules, and on those of presets.
 const RULES: usize = 3;
 
-/// Generates the codes of a rule: none, or one small code, perhaps with `timeout`.
+/// Generates the codes of a rule: none, or one small code, possibly with `timeout`.
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
     let codes = (0_u8..4, any::<bool>()).prop_map(|(code, timeout)| {
         let timeout = if timeout { ",timeout" } else { "" };
@@ -22,7 +22,7 @@ fn codes() -> impl Strategy<Value = Option<CodeSet>> {
     prop::option::of(codes)
 }
 
-/// Generates rules, each with or without the pattern of its number, which begins at `first`.
+/// Generates rules, each with or without the pattern of its number. Numbers begin at `first`.
 fn rules(first: usize) -> impl Strategy<Value = Vec<Rule>> {
     let rule = (any::<bool>(), codes(), any::<bool>(), any::<bool>());
     prop::collection::vec(rule, 0..=RULES).prop_map(move |rules| {
@@ -42,7 +42,7 @@ fn rules(first: usize) -> impl Strategy<Value = Vec<Rule>> {
     })
 }
 
-/// Generates a classifier, whose rules are ordered as the plan orders them.
+/// Generates a classifier with its rules in the order of the plan.
 fn classifier() -> impl Strategy<Value = Classifier> {
     (rules(0), rules(RULES)).prop_map(|(mut rules, mut of_presets)| {
         for rule in &mut rules {
@@ -64,7 +64,7 @@ fn classifier() -> impl Strategy<Value = Classifier> {
 enum VerdictKind {
     Success,
     Permanent,
-    /// True if a retry is safe to repeat.
+    /// True if it is safe to repeat.
     Transient(bool),
 }
 
@@ -78,8 +78,7 @@ fn shown(verdict: &Verdict) -> VerdictKind {
     }
 }
 
-/// Judges by the text of the manual. `code` is None after a timeout; `found` says of each pattern if the output
-/// matched.
+/// Judges as the manual says. `code` is None after a timeout, and `found` tells which patterns match.
 fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKind {
     let is_found = |pattern: &Pattern| {
         (0..found.len())
@@ -121,10 +120,10 @@ fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKi
 }
 
 proptest! {
-    // A fault here needs several rules that match together.
+    // A bug here only shows if several rules match together.
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
-    /// Asserts which kind of rule wins. Which rule the verdict names is not compared.
+    /// Asserts which kind of rule wins, but not which rule the verdict names.
     #[test]
     fn rules_decide_as_in_the_naive_model(
         classifier in classifier(),

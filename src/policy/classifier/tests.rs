@@ -33,12 +33,11 @@ fn not_found() -> End {
     })
 }
 
-/// Returns the pattern with this number.
 pub(super) fn pattern(number: usize) -> Pattern {
     Pattern::parse(&format!("pattern {number}")).unwrap()
 }
 
-/// Returns the output of an attempt that matches some of the patterns.
+/// Returns an output that matches the marked patterns.
 pub(super) fn examined(found: &[bool]) -> Examined {
     let found = found.iter().enumerate().filter(|(_, found)| **found);
     let found = found.map(|(number, _)| (format!("pattern {number}"), "text".to_owned()));
@@ -255,7 +254,7 @@ fn a_success_that_success_if_denies_is_judged_as_a_failure() {
     assert_eq!(denied(&rules, 0, true), ('p', by("stop")));
     assert_eq!(denied(&rules, 3, false), ('p', by("stop")));
     assert_eq!(denied(&rules, 4, false), ('t', by("retry")));
-    // Here a retry rule makes no other failure permanent.
+    // Here a retry rule does not make other failures permanent.
     assert_eq!(denied(&rules, 0, false), ('t', Some(Why::Default)));
     rules.has_retry_if = true;
     assert_eq!(denied(&rules, 0, false), ('a', Some(Why::Default)));
@@ -287,7 +286,7 @@ fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
             let mut outcome = outcome(end.clone());
             (outcome.seen.reader_gone, outcome.seen.unread) = (reader_gone, unread);
             let verdict = rules.judge(&outcome, &examined(&[]));
-            // As in a shell, no message reports a pipeline whose reader has seen enough.
+            // Like a shell, backoff prints nothing about a pipeline whose reader has seen enough.
             assert_eq!(
                 verdict.is_silent_end(&outcome),
                 by_sigpipe && !unread,

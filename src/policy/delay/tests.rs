@@ -6,7 +6,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::*;
 use crate::policy::test_samples::*;
 
-/// Draws successive waits, each from the wait before it.
+/// Draws successive waits, each from the one before.
 fn chain(delays: &Delays, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Duration> {
     let mut previous = None;
     (0..count)
@@ -55,7 +55,7 @@ proptest! {
     ) {
         let (base, cap) = (base.min(cap), base.max(cap));
         let delays = exponential(base, 2.0, cap, Jitter::Decorrelated { factor });
-        // Beyond 2^53 ns a base is rounded to the nearest float.
+        // Beyond 2^53 ns, a base is rounded to the nearest float.
         let least = if base.as_nanos() <= 1 << 53 { base } else { base - base / 1_000_000_000 };
         for wait in chain(&delays, 12, &mut seeded(seed)) {
             prop_assert!(wait >= least, "{:?}", wait);
@@ -67,7 +67,7 @@ proptest! {
 proptest! {
     #![proptest_config(quietly(500))]
 
-    // 256 evenly spread places represent the whole distribution.
+    // 256 evenly spaced draws represent the whole distribution.
     #[test]
     fn the_mean_is_the_middle_unless_the_cap_cuts_the_draws(
         delays in delays(), retry in retry(), previous in prop::option::of(duration()),
@@ -109,7 +109,7 @@ proptest! {
 }
 #[test]
 fn drawn_means_are_the_stated_means() {
-    // e(3) = 1s * 2^3 = 8s in all rows.
+    // e(3) = 1s * 2^3 = 8s in every row.
     for (jitter, least, stated, most) in [
         (Jitter::None, 8.0, 8.0, 8.0),
         (Jitter::Full, 0.0, 4.0, 8.0),
@@ -128,7 +128,7 @@ fn drawn_means_are_the_stated_means() {
             .map(|_| delays.draw(3, None, &mut rng))
             .collect();
         expect_near(mean(draws.iter().copied()), stated, 0.02);
-        // The draws reach both ends of the interval.
+        // The draws reach both ends.
         let edge = (most - least) / 100.0;
         assert!(
             draws.iter().min().unwrap().as_secs_f64() <= least + edge,
@@ -209,7 +209,7 @@ fn a_wait_that_was_asked_for_is_random_upwards_only() {
     );
 }
 
-/// Asserts that a run without random waits needs no random bytes of the system.
+/// Asserts that a run without random waits needs no random bytes from the system.
 #[test]
 fn a_fixed_wait_uses_no_randomness() {
     let mut rng = seeded(1);
@@ -217,12 +217,11 @@ fn a_fixed_wait_uses_no_randomness() {
     assert_eq!(rng, seeded(1));
 }
 
-/// Asserts that decorrelated jitter caps the interval: a cap on the drawn wait would put a third of all waits at the
-/// cap.
+/// Asserts that decorrelated jitter caps the interval. A cap on the draw would put a third of all waits at the cap.
 #[test]
 fn decorrelated_waits_do_not_pile_up_at_the_cap() {
     let waits = chain(&decorrelated(), 100_000, &mut seeded(9));
     let at_the_cap = waits.iter().filter(|wait| **wait >= ms(29_700)).count();
-    // The waits are uniform up to the cap: the last hundredth holds a hundredth.
+    // The waits are uniform up to the cap, so the last hundredth of the range holds about 1,000.
     assert!(at_the_cap < 1_500, "{at_the_cap}");
 }

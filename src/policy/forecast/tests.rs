@@ -81,7 +81,7 @@ fn the_forecast_agrees_with_a_simulation() {
     }
 }
 
-/// Of a uniform wait it is the middle of both, and of draws above the cap each counts as the cap.
+/// Asserts that the mean of a uniform wait is the middle, and that draws above the cap count as the cap.
 #[test]
 fn the_mean_of_a_wait_without_a_memory() {
     let first_mean = |cap, jitter| rows(&exponential(s(1), 2.0, cap, jitter), &attempts(2))[0].mean;
@@ -106,7 +106,7 @@ fn percentiles_are_those_of_the_runs() {
         spread((0..100).rev().collect()),
         Spread { low: 5, high: 94 }
     );
-    // A uniform wait in [0, 1 s]: a twentieth of the totals is shorter than 50 ms, and a twentieth longer than 950 ms.
+    // Of a uniform wait in [0, 1 s], a twentieth is shorter than 50 ms and a twentieth longer than 950 ms.
     let delays = exponential(s(1), 1.0, s(1), Jitter::Full);
     let row = rows(&delays, &attempts(2))[0];
     let low = row.total_low.as_secs_f64();

@@ -14,12 +14,17 @@ fn a_time_out_says_what_it_took() {
             false,
             "timed out (--timeout 1m30.5s)",
         ),
-        (TimeLimit::Timeout, None, true, "timed out and needed KILL"),
+        (
+            TimeLimit::Timeout,
+            None,
+            true,
+            "timed out and needed SIGKILL",
+        ),
         (
             TimeLimit::Idle,
             limit,
             true,
-            "no output for 1m30.5s and needed KILL (--idle-timeout)",
+            "no output for 1m30.5s and needed SIGKILL (--idle-timeout)",
         ),
         (
             TimeLimit::Idle,

@@ -11,7 +11,6 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
 }
 
-/// Returns the wait that lines ask for.
 fn asked(lines: impl AsRef<[u8]>) -> Option<Duration> {
     let lines = lines.as_ref().split(|byte| *byte == b'\n');
     wait_asked(lines, now())
@@ -224,7 +223,7 @@ fn huge_numbers_saturate() {
     );
 }
 
-/// Asserts what outputs ask for, whose lines `|` separates.
+/// Asserts what outputs ask for. `|` separates their lines.
 #[track_caller]
 fn outputs_ask(table: &[(&str, Option<u64>)]) {
     for (output, millis) in table {
@@ -252,7 +251,7 @@ fn a_spent_rate_limit_asks_for_its_reset() {
         ("HTTP/2 429|x-ratelimit-remaining: 7|x-ratelimit-reset: 1792567740", None),
         ("x-ratelimit-remaining: 0|x-ratelimit-reset: 1792567679", None),
         ("x-ratelimit-remaining: 0|x-ratelimit-reset: ", None),
-        // Fields of one vendor, and lists.
+        // Vendor-specific fields, and lists.
         ("x-ratelimit-remaining-tokens: 0|x-ratelimit-reset-tokens: 12ms", None),
         (r#"RateLimit: "default";r=0;t=30"#, None),
     ]);

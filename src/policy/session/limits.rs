@@ -4,36 +4,36 @@ use std::time::Duration;
 
 use crate::policy::delay::Delays;
 
-/// The goal of a run: decides which ends of an attempt are followed by another attempt.
+/// The goal of a run, which decides whether another attempt follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Until {
     /// Retries transient failures.
     #[default]
     Success,
-    /// Repeats successes; any failure is the goal.
+    /// Repeats successes. Any failure is the goal.
     Failure,
-    /// Repeats every end, until a limit or a signal ends the run.
+    /// Always repeats, until a limit or a signal ends the run.
     Never,
 }
 
-/// The options that end a run, or restart its count.
+/// The options that end a run or restart its count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     pub until: Until,
-    /// Limit on attempts, including the first, at least 1; None is unlimited.
+    /// Limit on attempts, including the first, at least 1. None is unlimited.
     pub attempts: Option<u64>,
-    /// Limit on the whole run: ends a running attempt.
+    /// Limit on the whole run, which ends a running attempt.
     pub deadline: Option<Duration>,
-    /// Limit on the time at which an attempt begins; a running attempt may finish.
+    /// Limit on when an attempt may begin. A running attempt may finish.
     pub stop_after: Option<Duration>,
     /// The run gives up once the next un-jittered wait would reach this length.
     pub stop_at_delay: Option<Duration>,
-    /// An attempt that ran this long and is followed by another resets growth and count: a failure or, with `--until
+    /// An attempt that ran this long resets growth and count if another follows. It may be a failure or, with `--until
     /// never`, also a success.
     pub reset_after: Option<Duration>,
     /// Successes in a row that the run needs, at least 1.
     pub consecutive: u64,
-    /// Longest wait that the output may ask for; None without `--retry-after`.
+    /// Longest wait that the output may ask for, None without `--retry-after`.
     pub max_retry_after: Option<Duration>,
     /// A wait that the output asked for gets no random part.
     pub asked_is_exact: bool,
@@ -46,14 +46,14 @@ pub struct Limits {
 /// Reason to end a run that has not reached its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
-    /// The failure is permanent, or `--before-retry` failed; with `--until failure` also a success whose output has
-    /// lost its reader.
+    /// The failure is permanent, or `--before-retry` failed. With `--until failure`, also a success whose output lost
+    /// its reader.
     Permanent,
     /// `--attempts` are exhausted.
     Attempts,
-    /// `--deadline` has passed, or would before the next attempt.
+    /// `--deadline` has passed, or would pass before the next attempt.
     Deadline,
-    /// `--stop-after` has passed, or would before the next attempt.
+    /// `--stop-after` has passed, or would pass before the next attempt.
     StopAfter,
     /// The next wait would reach `--stop-at-delay`.
     Delay,
@@ -64,22 +64,21 @@ pub enum GiveUp {
         /// Retries per thousand recent attempts of all its runs.
         retries_per_mille: u32,
     },
-    /// `--store-down deny`, and the store of the budget did not answer.
+    /// The budget's store did not answer, with `--store-down deny`.
     StoreDown,
     /// The command may have taken effect, and must not run twice (`--idempotent no`).
     NotIdempotent,
     /// `--nested once`, and an outer run retries.
     Nested,
-    /// The command read standard input that cannot be replayed: too much, or not kept because of an error.
+    /// The command read standard input that cannot be replayed: too much, or not kept due to an error.
     Stdin,
 }
 
-/// A limit on the time at which an attempt may begin.
+/// A limit on when an attempt may begin.
 #[derive(Debug, Clone, Copy)]
 pub struct LatestBegin {
-    /// Time since the run began at which no attempt may begin any more.
+    /// Time since the run began from which no attempt may begin.
     pub limit: Duration,
-    /// Reason to give up then.
     pub why: GiveUp,
 }
 
@@ -106,8 +105,8 @@ impl Limits {
         leave_to_outer: false,
     };
 
-    /// Returns the earlier one of `--deadline` and `--stop-after`, which both limit the begin of an attempt; the
-    /// deadline if they are equal, None if neither is set.
+    /// Returns the earlier of `--deadline` and `--stop-after`, which both limit when an attempt may begin. The deadline
+    /// if they are equal, None if neither is set.
     pub fn latest_begin(&self) -> Option<LatestBegin> {
         match (self.deadline, self.stop_after) {
             (Some(deadline), Some(stop_after)) if stop_after < deadline => {
@@ -119,9 +118,8 @@ impl Limits {
         }
     }
 
-    /// Returns true if the un-jittered wait before this retry (0 is the first since the growth of the waits began)
-    /// reaches `--stop-at-delay`. The wait without jitter decides, so that chance does not change the number of
-    /// attempts.
+    /// Returns true if the un-jittered wait before this retry (0 is the first since the growth restarted) reaches
+    /// `--stop-at-delay`. Jitter is ignored, so that chance does not change the number of attempts.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
         self.stop_at_delay
             .is_some_and(|stop| delays.unjittered(retry) >= stop)

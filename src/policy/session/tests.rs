@@ -10,7 +10,7 @@ use crate::policy::delay::Jitter;
 use crate::policy::outcome::{End, StartFailure, TimeLimit};
 use crate::policy::test_samples::*;
 
-/// Returns the decisions of a session on verdicts, each with the running time of its attempt.
+/// Returns a session's decisions on verdicts, each with the running time of its attempt.
 fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
     let mut session = Session::new(limits, delays);
     let mut elapsed = Duration::ZERO;
@@ -96,7 +96,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let attempts = [ms(1), ms(1), s(60), ms(1), ms(59_999), ms(1)].map(|ran| (TRANSIENT, ran));
     let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
     let [w1, w2, w3, w4] = waits;
-    // The third attempt is the last that is allowed, but runs long enough for a reset; the fourth and fifth do not.
+    // The third attempt is the last one allowed, but runs long enough for a reset. The fourth and fifth do not.
     assert_eq!(
         decided(&limits, &attempts),
         [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]
@@ -183,7 +183,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         matches!(decision, Decision::Retry(wait) if wait > s(60)),
         "{decision:?}"
     );
-    // A request to wait in the output of a success does not count.
+    // A wait that the output of a success asks for is ignored.
     let limits = Limits {
         until: Until::Never,
         ..limits
@@ -226,8 +226,7 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
     assert_eq!(Stop::FailureCame.gave_up(), None);
 }
 
-/// Asserts that a success whose output has lost its reader ends a run with its own result, unless the goal is a
-/// failure.
+/// Asserts that a success whose output lost its reader ends a run with its own result, unless the goal is a failure.
 #[test]
 fn a_success_without_a_reader_is_not_the_failure_that_was_looked_for() {
     let mut unread = failed(ms(1));
@@ -251,7 +250,7 @@ fn a_success_without_a_reader_is_not_the_failure_that_was_looked_for() {
     }
 }
 
-/// A model of a session, with its own copy of the state.
+/// A model of a session with its own state.
 struct Model<'a> {
     limits: &'a Limits,
     delays: &'a Delays,
@@ -287,7 +286,7 @@ impl Model<'_> {
         }
     }
 
-    /// Returns true if another attempt follows this verdict, unless a limit forbids one.
+    /// Returns true if another attempt follows this verdict, unless a limit forbids it.
     fn goes_on(&self, verdict: &Verdict) -> bool {
         match self.limits.until {
             Until::Success => *verdict == TRANSIENT,
@@ -296,7 +295,7 @@ impl Model<'_> {
         }
     }
 
-    /// Checks that the decision is allowed, and returns its kind.
+    /// Checks that the decision is allowed and returns its kind.
     fn checks(&mut self, outcome: &Outcome, verdict: &Verdict, decision: Decision) -> &'static str {
         let (limits, delays) = (self.limits, self.delays);
         let succeeded = *verdict == Verdict::Success;
@@ -430,7 +429,7 @@ fn any_attempt(limits: &Limits, rng: &mut Xoshiro256PlusPlus) -> (Outcome, Verdi
     (outcome, verdict)
 }
 
-/// Asserts that, in thousands of random runs, each decision is allowed and each kind of decision occurs.
+/// Asserts over thousands of random runs that each decision is allowed, and that each kind occurs.
 #[test]
 fn a_session_keeps_its_limits_whatever_happens() {
     let mut rng = seeded(11);

@@ -18,8 +18,8 @@ fn compiled(text: &str) -> Result<Regex, regex::Error> {
     builder.unicode(false).case_insensitive(true).build()
 }
 
-/// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds. One that is wrong
-/// matches nothing: `each_rule_is_right` reports it.
+/// Returns a compiled expression from a cache, because compiling all of them is slow in debug builds. A wrong one
+/// matches nothing, and `each_rule_is_right` reports it.
 fn regex(text: String) -> Regex {
     static COMPILED: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
     let mut known = COMPILED.lock().unwrap();
@@ -41,7 +41,7 @@ fn holds(row: &Row, code: u8, examined: &Examined) -> bool {
         && row.expression().map(regex).is_none_or(is_match)
 }
 
-/// Judges a failure of a tool as a run does, by the naive way.
+/// Judges a tool's failure as a run does, in a naive way.
 fn judged(rows: &[Row], code: u8, examined: &Examined) -> Option<RowVerdict> {
     let order = [
         RowVerdict::Stop,
@@ -55,7 +55,7 @@ fn judged(rows: &[Row], code: u8, examined: &Examined) -> Option<RowVerdict> {
     })
 }
 
-/// Returns the file of a preset; fails with the parser's message if it is wrong.
+/// Parses the file of a preset. Panics with the parser's message if it is wrong.
 fn file(preset: &Preset) -> ToolFile {
     toml::from_str(preset.file).unwrap_or_else(|error| panic!("{}.toml: {error}", preset.name))
 }

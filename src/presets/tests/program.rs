@@ -106,7 +106,7 @@ fn what_is_not_understood_is_left_alone() {
         ("timeout 5", "timeout"),
         ("command -v curl", "command"),
         ("env -S 'curl URL'", "env"),
-        // A program's name among the arguments does not count.
+        // A program name among the arguments does not count.
         ("echo curl", "echo"),
         ("sudo -u curl id", "id"),
         ("timeout curl id", "id"),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use proptest::prelude::*;
 
-/// Files and variables by their names.
+/// Files and variables by name.
 #[derive(Default)]
 struct World {
     files: BTreeMap<&'static str, &'static str>,
@@ -150,8 +150,8 @@ proptest! {
     }
 }
 
-/// Asserts that texts in which quotes, brackets and functions begin again and again take time in line with their length.
-/// (Any worse, and the largest file would take minutes.)
+/// Asserts that texts in which quotes, brackets and functions begin again and again take linear time. Otherwise the
+/// largest file would take minutes.
 #[test]
 fn the_largest_text_is_looked_at_at_once() {
     for part in [

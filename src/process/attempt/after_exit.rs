@@ -1,6 +1,6 @@
-//! The end of an attempt after its command (or hook or predicate) has ended: waits for the rest of its tree after a
-//! limit, as the next attempt would meet it, and drains the output: forwards what is still in the pipes or is still
-//! being written, within limits.
+//! The rest of an attempt after its command, hook or predicate has exited. After a limit, waits for the rest of its
+//! process tree, which would disturb the next attempt. Then drains the output, within limits. That forwards what is
+//! still in the pipes or still being written.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +11,20 @@ use crate::process::event_loop::READERS_GRACE;
 use crate::process::sys::clock::{Deadline, now};
 use crate::run::event::Interruption;
 
-/// Interval of looks at a tree that is to end, of which no event tells.
+/// How often to look at a tree that must exit, which no event reports.
 const TREE_POLL: Duration = Duration::from_millis(20);
-/// Longest silence of the pipes after the command has ended; then backoff closes the pipes.
+/// Longest silence of the pipes after the command has exited. backoff then closes them.
 const SILENCE: Duration = Duration::from_millis(300);
-/// Longest time spent on draining the pipes: a daemon that the command started may write for ever.
+/// Limit on draining the pipes, as a daemon that the command started may write forever.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
-/// The same after a limit or a signal; at least as long even if `--timeout` is over, for the last words of a pipeline.
+/// The same after a limit or a signal. Draining gets at least this long even if `--timeout` is over, for the last
+/// output of a pipeline.
 const SHORT_DRAIN: Duration = Duration::from_secs(1);
 
 impl Running<'_> {
-    /// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes
-    /// that could not be ended, and make the failure permanent. If the user wants no KILL (`--kill-after 0`), TERM has as
-    /// long as KILL would, and processes that could be signalled may go on.
+    /// Waits for the tree of an attempt that a limit has ended, and sends SIGKILL when it is due. Returns the processes
+    /// that could not be killed, which make the failure permanent. If the user wants no SIGKILL (`--kill-after 0`), the
+    /// first signal has as long as SIGKILL would, and processes that could be signalled may run on.
     pub(super) fn wait_for_tree(&mut self) -> Vec<Survivor> {
         let never_kills = self.deadlines.never_kills();
         if never_kills {
@@ -45,10 +46,11 @@ impl Running<'_> {
         }
     }
 
-    /// Drains the pipes of a command that has ended or could not be ended: until their end, [`SILENCE`], or a limit, as
-    /// another process may hold them, perhaps a daemon. Waiting for a slow reader does not count against that limit, but
-    /// has its own ([`Running::drains_until`]). A request to end ends draining with what is in the pipes; if that is not
-    /// all, it ends the run ([`Interruption::AfterCommand`]). Returns true if the reader has not taken all that was read.
+    /// Drains the pipes of a command that has exited or could not be killed. Stops at their end, after [`SILENCE`] or
+    /// at a limit, as another process, perhaps a daemon, may hold them. Waiting for a slow reader does not count
+    /// against that limit, but has its own ([`Running::drains_until`]). A termination request reduces draining to what
+    /// is in the pipes. If that is not all, the request ends the run ([`Interruption::AfterCommand`]). Returns true if
+    /// the reader has not taken everything that was read.
     pub(super) fn drain(&mut self) -> bool {
         // The reader gets some time even past the deadline.
         self.event_loop.give_readers_time(now());
@@ -75,7 +77,7 @@ impl Running<'_> {
             if waits_for_reader {
                 end.put_off(now().saturating_duration_since(began));
             }
-            // Time in which backoff was stopped does not count.
+            // Time while backoff was stopped does not count.
             let waited = now();
             self.handle_signals();
             let pause = now().saturating_duration_since(waited);
@@ -88,7 +90,8 @@ impl Running<'_> {
         self.event_loop.streams.has_pending_output()
     }
 
-    /// Forwards what is in the pipes. If more may come, it is the signal that ends the run, unless one came before.
+    /// Forwards what is in the pipes. If more may come, the signal that cut off draining ends the run, unless one came
+    /// before.
     fn cut_off_draining(&mut self, was_interrupted: bool) {
         self.event_loop.forward_rest(READERS_GRACE);
         if let Some(interrupted) = &mut self.interrupted
@@ -99,9 +102,9 @@ impl Running<'_> {
         }
     }
 
-    /// Returns the end of the wait for more output, or for a slow reader: that has the time that `give_readers_time`
-    /// gives (without a deadline, all time). After a limit or a signal it also has to take something every second, as
-    /// an attempt that was to end must not hang on its reader.
+    /// Returns when to stop waiting for more output or for a slow reader. A reader has the time from
+    /// `give_readers_time`, which is unlimited without a deadline. After a limit or a signal it must also take
+    /// something every second, as an attempt that was to end must not hang on its reader.
     fn drains_until(&self, last_moved: Instant, end: Deadline) -> Deadline {
         let readers = self.event_loop.readers_have_until;
         if !self.event_loop.streams.has_pending_output() {

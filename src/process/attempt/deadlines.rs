@@ -1,5 +1,6 @@
-//! The deadlines of an attempt as one pure object: which limit is reached, when KILL is due, when to give up waiting.
-//! All except the run's deadline stand still while backoff is stopped. Callers pass the time in, and send the signals.
+//! The deadlines of an attempt as one pure object. It knows which limit is reached, when SIGKILL is due and when to
+//! give up waiting. All except the run's deadline are paused while backoff is stopped. Callers pass in the time and
+//! send the signals.
 
 use std::time::{Duration, Instant};
 
@@ -7,32 +8,33 @@ use crate::policy::outcome::{ForcedEnd, TimeLimit};
 use crate::process::sys::clock::Deadline;
 use crate::run::plan::AttemptLimits;
 
-/// Time for processes to die after KILL.
+/// Time for processes to die after SIGKILL.
 pub(super) const TREE_GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
     pub(super) attempt_limits: &'a AttemptLimits,
-    /// Start of the attempt, put off like the deadlines.
+    /// Start of the attempt, postponed like the deadlines.
     started: Instant,
     /// The run's deadline.
     run: Deadline,
     pub(super) timeout: Deadline,
-    /// End of the longest silence allowed.
+    /// End of the longest allowed silence.
     idle: Deadline,
-    /// Time of KILL, once the attempt was asked to end; never once it was sent, or if the user wants none.
+    /// When to send SIGKILL, once the attempt was asked to terminate. Never once it was sent, or if the user wants
+    /// none.
     pub(super) kill: Deadline,
-    /// Time to give up waiting for processes that were to end: set once KILL was sent, or by `wait_for_tree` if none is
-    /// wanted; never while a KILL is to come.
+    /// When to give up waiting for processes that were asked to terminate. Set once SIGKILL was sent, or by
+    /// `wait_for_tree` if none is wanted. Never while a SIGKILL is still to come.
     pub(super) give_up: Deadline,
-    /// The limit that has ended the attempt.
+    /// The limit that ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
-    /// Details of how a limit or KILL has ended the attempt.
+    /// Details of how a limit or SIGKILL ended the attempt.
     pub(super) forced_end: ForcedEnd,
 }
 
 impl<'a> Deadlines<'a> {
-    /// Sets the deadlines of an attempt that started at this time. `run` is the deadline of the whole run.
+    /// Sets the deadlines of an attempt. `run` is the deadline of the whole run.
     pub(super) fn new(
         attempt_limits: &'a AttemptLimits,
         started: Instant,
@@ -51,8 +53,8 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Postpones all deadlines, except the run's, by the time for which backoff was stopped: the command was stopped,
-    /// too, and must not time out for it. `started` moves likewise, so that the pause is not reported as run time.
+    /// Postpones all deadlines except the run's by the time that backoff was stopped. The command was also stopped and
+    /// must not time out for it. `started` also moves, so that the pause is not reported as run time.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
         for deadline in [
@@ -65,8 +67,8 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns the limit that is reached; None if none is, or if one has ended the attempt already. If several are
-    /// reached, the run's deadline goes first, as it also ends the run.
+    /// Returns the limit that is reached, or None if there is none or one has already ended the attempt. If several are
+    /// reached, the run's deadline takes precedence, as it also ends the run.
     pub(super) fn reached_limit(&self, now: Instant) -> Option<TimeLimit> {
         if self.ended_by.is_some() {
             return None;
@@ -82,7 +84,7 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns until when the event loop may sleep while the command runs: the next limit, KILL, or giving up.
+    /// Returns when the event loop must wake up while the command runs, for the next limit, for SIGKILL or to give up.
     pub(super) fn earliest(&self) -> Deadline {
         let ending = self.kill.or_earlier(self.give_up);
         match self.ended_by {
@@ -95,13 +97,13 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Restarts the idle limit, as the command is not silent: it has written output, or waits for the reader of it.
+    /// Restarts the idle limit. The command is not silent, as it has written output or waits for its reader.
     pub(super) fn on_output(&mut self, now: Instant) {
         self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
 
-    /// Records the limit that ends the attempt, with its length for the message, and schedules KILL. The caller sends
-    /// the first signal.
+    /// Records the limit that ends the attempt, with its length for the message, and schedules SIGKILL. The caller
+    /// sends the first signal.
     pub(super) fn on_limit(&mut self, limit: TimeLimit, now: Instant) {
         self.schedule_kill(now, self.attempt_limits.kill_after);
         self.ended_by = Some(limit);
@@ -113,9 +115,9 @@ impl<'a> Deadlines<'a> {
         };
     }
 
-    /// Schedules KILL after a signal that ends the run, if `--kill-after` was given explicitly. Does nothing after a
-    /// limit, which has scheduled KILL already, or never does. Nor once KILL was sent: the run would end later with
-    /// each further signal.
+    /// Schedules SIGKILL after a signal that ends the run, if `--kill-after` was given explicitly. Does nothing after a
+    /// limit, which has already scheduled it or never does. Also does nothing once SIGKILL was sent, or each further
+    /// signal would delay the end of the run.
     pub(super) fn on_interruption(&mut self, now: Instant) {
         let was_killed = self.give_up.is_set();
         if self.ended_by.is_none() && !was_killed {
@@ -123,8 +125,8 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Schedules KILL for this long (`after`) from now, unless it is scheduled for an earlier time. None schedules
-    /// none. If KILL was sent before, after a signal, waiting is given up only after the new one.
+    /// Schedules SIGKILL for this long (`after`) from now, unless it is already scheduled earlier. None schedules
+    /// nothing. If SIGKILL was already sent, after a signal, backoff gives up waiting only after the new one.
     fn schedule_kill(&mut self, now: Instant, after: Option<Duration>) {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
         if self.kill.is_set() {
@@ -132,8 +134,8 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns true, once, if the caller has to send KILL now. From then on processes have [`TREE_GRACE`] to die, after
-    /// which waiting is given up.
+    /// Returns true, once, if the caller must send SIGKILL now. From then on processes have [`TREE_GRACE`] to die
+    /// before backoff gives up.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(now);
         if is_due {
@@ -143,8 +145,8 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns true if no KILL is or was scheduled, so also before the attempt is asked to end. A KILL that was sent
-    /// shows in `give_up`.
+    /// Returns true if no SIGKILL is or was scheduled, so also before the attempt is asked to terminate. `give_up`
+    /// shows that a SIGKILL was sent.
     pub(super) fn never_kills(&self) -> bool {
         !self.kill.is_set() && !self.give_up.is_set()
     }

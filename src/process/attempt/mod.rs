@@ -1,6 +1,6 @@
-//! Runs one program once: the command, a hook or a predicate, which are called the command, too, where it makes no
-//! difference. Starts it, enforces its limits, ends its process tree after a limit, reads the rest of its output, and
-//! describes all of this as one `Outcome`. `policy` decides whether the outcome is a failure.
+//! Runs one program once. It is the command, a hook or a predicate, and is called the command where it makes no
+//! difference. Starts it, enforces its limits, terminates its process tree after a limit, reads the rest of its output,
+//! and describes all of this as one `Outcome`. `policy` decides whether the outcome is a failure.
 
 mod after_exit;
 mod deadlines;
@@ -31,17 +31,17 @@ pub(crate) struct Program<'a> {
     pub(crate) command: &'a Command,
     pub(crate) role: Role,
     pub(crate) isolation: Isolation,
-    /// Those of the command are of [`Streams::begin`].
+    /// The command's come from [`Streams::begin`].
     pub(crate) stdio: ChildStdio,
     pub(crate) spec: &'a AttemptSpec,
     /// `spec.deadline` as a point in time.
     pub(crate) deadline: Deadline,
 }
 
-/// Runs the command, a hook or a predicate until it has ended and its output is read, and undoes what it may have left:
-/// its zombie, changed terminal modes. A failed exec is an outcome, too. An error is a fault of backoff itself: no
-/// process could be made, or its end or output is unknown. It ends the run, except for `--on-retry` and `--on-give-up`,
-/// for which the run only warns. `after_fork` may start threads.
+/// Runs the command, a hook or a predicate until it has exited and its output is read. Cleans up what it may have left,
+/// such as its zombie or changed terminal modes. A failed exec is also an outcome. Returns an error if backoff itself
+/// fails, because no process could be created, or the program's end or output is unknown. The error ends the run,
+/// except for `--on-retry` and `--on-give-up`, where the run only warns. `after_fork` may start threads.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
     program: Program<'_>,
@@ -55,17 +55,17 @@ pub(crate) fn run(
     after_fork();
     let finished = finish(&mut running);
     let interrupted = running.interrupted;
-    // A command that could not be ended still runs, and reaping would wait for its end.
+    // A command that could not be killed still runs, and reaping would wait for its exit.
     if running.has_ended {
         Child::reap(running.child);
         reap_orphans(None);
     }
     let mut outcome = finished?;
-    // A killed program could not restore the modes of the terminal. After an exit the run decides (`tidy_terminal`).
+    // A killed program could not restore the terminal modes. After an exit the run decides (`tidy_terminal`).
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.restore();
     }
-    // A signal that ends the run: from now on messages have only a short time to be read.
+    // A signal ends the run. From now on readers of messages have only a short time.
     event_loop.is_ending |= interrupted.is_some();
     if role == Role::Command {
         end_streams(&mut event_loop.streams, &mut outcome)?;
@@ -76,9 +76,8 @@ pub(crate) fn run(
     })
 }
 
-/// Forks the child that becomes the program, and sets up what the event loop needs to follow it: limits, which count
-/// from before the fork, streams and pseudo-terminal. Returns while exec may still be under way. An error means that no
-/// process could be made.
+/// Forks the child that becomes the program. Its limits count from before the fork. Returns while exec may still be in
+/// progress. Returns an error if no process could be created.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
     let limits = &program.spec.attempt_limits;
     let started = now();
@@ -92,7 +91,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             &program.stdio,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
-    // Output ends once all writing ends of its pipes are closed.
+    // Output ends once all write ends of its pipes are closed.
     drop(program.stdio);
     let deadlines = Deadlines::new(limits, started, program.deadline);
     Ok(Running {
@@ -112,10 +111,10 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     })
 }
 
-/// Waits for the end of the command and, after a limit, of the rest of its tree. Drains the output, that is forwards
-/// what is still in the pipes, and describes the attempt, whose running time ends with the command. If the program
-/// could not be started, only tells why. Returns a fault if the system does not tell how the command ended, unless a
-/// limit has ended it: the kernel signals a command that still runs when backoff ends (`set_death_signal`).
+/// Waits for the command and, after a limit, for the rest of its tree. Drains the output and describes the attempt,
+/// whose running time ends with the command. If the program could not be started, only tells why. Returns an error if
+/// the system does not tell how the command ended, unless a limit has ended it. If that command still runs when backoff
+/// exits, the kernel signals it (`set_death_signal`).
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
     if let Some(failure) = running.child.start_failure() {
@@ -129,12 +128,12 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
         (None, Err(errno)) => {
             let why = describe(errno);
             return Err(RunError::Fault(format!(
-                "cannot learn how the command ended: {why}"
+                "cannot determine how the command ended: {why}"
             )));
         }
     };
     running.note_hang_up(&end);
-    // Processes that outlive the attempt would meet the next one. Those of a command that ended by itself may be
+    // Processes that outlive the attempt would disturb the next one. Those of a command that exited on its own may be
     // daemons.
     let survivors = if limit.is_some() {
         running.wait_for_tree()
@@ -156,9 +155,9 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     Ok(outcome)
 }
 
-/// Returns how an attempt ended whose output was not taken, given how its command ended (`end`), which must not hide the
-/// loss. Without backoff the command itself would have waited for the reader, and so would have been ended by the signal
-/// or deadline. A limit that has ended the attempt stays its end.
+/// Returns how an attempt ended whose output was not taken. The end of its command (`end`) must not hide the loss.
+/// Without backoff the command itself would have waited for the reader, and the signal or deadline would have ended it.
+/// A limit that has ended the attempt remains its end.
 fn end_of_unread(running: &Running<'_>, end: End) -> End {
     match running.interrupted {
         _ if running.deadlines.ended_by.is_some() || end == End::Unended => end,
@@ -168,21 +167,21 @@ fn end_of_unread(running: &Running<'_>, end: End) -> End {
             ..
         }) => end,
         Some(Interrupted { signal, .. }) => End::Signaled(signal),
-        // Without a signal, nothing but the deadline ends the wait for a reader.
+        // Without a signal, only the deadline ends the wait for a reader.
         None => End::TimedOut(TimeLimit::Deadline),
     }
 }
 
-/// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (a
-/// lost reader, input that cannot be replayed). An error means that a stream failed,
-/// which ends the run: backoff cannot vouch for its data.
+/// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (a lost reader, input
+/// that cannot be replayed). Returns an error if a stream failed. That ends the run, as backoff cannot vouch for its
+/// data.
 fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     let seen = streams.end().map_err(RunError::Fault)?;
-    // The streams do not know it, and `finish` does.
+    // Known by `finish`, not by the streams.
     let unread = outcome.seen.unread;
     outcome.seen = Seen { unread, ..seen };
-    // If the reader is gone, another attempt's output would have none either. After exit 0 the command had written all
-    // of its output before, and a command that did not start has written none.
+    // If the reader is gone, another attempt would have none either. A command that exited with 0 had already written
+    // all of its output, and one that did not start has written none.
     let has_failed = outcome.end != End::Exited(0) && !outcome.could_not_start();
     outcome.seen.reader_gone |= has_failed && stdio::output_has_lost_its_reader();
     Ok(())

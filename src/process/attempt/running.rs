@@ -1,5 +1,5 @@
-//! A running attempt of the command, or of a hook or predicate, which is called the command here, too: one loop over
-//! signals, streams, limits and the child's end.
+//! A running attempt of the command, or of a hook or predicate, which is also called the command here. It is one loop
+//! over signals, streams, limits and the child's exit.
 
 use std::time::Duration;
 
@@ -17,7 +17,6 @@ use crate::process::terminal;
 use crate::run::event::Interruption;
 use crate::run::host::Interrupted;
 
-/// The purpose of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The command of the run.
@@ -26,40 +25,40 @@ pub(crate) enum Role {
     Helper,
 }
 
-/// An attempt from its start until all about its end is known.
+/// An attempt from its start until everything about its end is known.
 pub(super) struct Running<'a> {
     pub(super) event_loop: &'a mut EventLoop,
     /// The command's own process. Its children are in `tree`.
     pub(super) child: Child,
     pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
-    /// The first signal that asked backoff to end ([`SignalClass::End`]).
+    /// The first signal that asked backoff to terminate ([`SignalClass::End`]).
     pub(super) interrupted: Option<Interrupted>,
     pub(super) role: Role,
     pub(super) isolation: Isolation,
     pub(super) command: &'a Command,
-    /// The end of the command was noticed. It stays a zombie until it is reaped. Stays false if backoff has given up
+    /// The command was seen to exit. It remains a zombie until it is reaped. Remains false if backoff has given up
     /// waiting, or if the system does not tell.
     pub(super) has_ended: bool,
-    /// A limit or a forwarded signal has asked the command to end.
+    /// A limit or a forwarded signal has asked the command to terminate.
     pub(super) is_asked_to_end: bool,
-    /// backoff has forwarded a stop, which the command has not followed yet.
+    /// backoff has forwarded a stop that the command has not followed yet.
     pub(super) is_asked_to_stop: bool,
-    /// backoff has forwarded a HUP that may have been meant as a reload.
+    /// backoff has forwarded a SIGHUP that may have been meant as a reload.
     pub(super) got_hang_up: bool,
-    /// A request to end came while output was drained.
+    /// A termination request arrived while output was drained.
     pub(super) has_to_stop_draining: bool,
 }
 
 impl Running<'_> {
-    /// Returns true if a limit or a signal has asked the attempt to end.
+    /// Returns true if a limit or a signal has asked the attempt to terminate.
     pub(super) fn is_cut_short(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
-    /// Handles events until the command has ended. Returns its end, or [`End::Unended`] once backoff gives up waiting
-    /// for a command that cannot be ended, or an error if the system does not tell how it ended. Does not reap the
-    /// command, whose number must not be reused while its group may get signals.
+    /// Handles events until the command exits. Returns how it ended, or [`End::Unended`] once backoff gives up on a
+    /// command that cannot be killed. Returns an error if the system does not tell how it ended. Does not reap the
+    /// command, as its PID must not be reused while its group may be signalled.
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             if let Some(end) = self.child.ended() {
@@ -80,43 +79,44 @@ impl Running<'_> {
         }
     }
 
-    /// Sleeps until a signal or stream is ready or the time is up, and moves data of the streams. Output restarts the
-    /// idle limit; so does output that waits for its slow reader, as the command is not to blame for that silence.
+    /// Sleeps until a signal arrives, a stream is ready or the time is up, and moves data of the streams. Output
+    /// restarts the idle limit. So does output that waits for a slow reader, as that silence is not the command's
+    /// fault.
     fn wait(&mut self, until: Deadline) {
         if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
-        // On a pipe, the command would get it from the kernel.
+        // On a pipe, the kernel would send it SIGPIPE.
         if let Some(_dropped_later) = self.event_loop.streams.take_lost_pty() {
             let _ = self.child.signal(Signal::PIPE);
         }
     }
 
-    /// Returns true if there is no use in waiting for a command that was asked to end: it did not die of KILL in time,
-    /// or this user may not signal it (a command of `sudo`) and no KILL is to follow. Before such a request, backoff
-    /// waits even for a command that it may not signal.
+    /// Returns true if waiting for a command that was asked to terminate is pointless. Either it did not die of SIGKILL
+    /// in time, or this user may not signal it (a command of `sudo`) and no SIGKILL will follow. Before such a request,
+    /// backoff waits even for a command that it may not signal.
     fn has_to_give_up(&self) -> bool {
         let has_survived_kill = self.deadlines.give_up.is_due(now());
         let gets_no_kill = self.is_asked_to_end && self.deadlines.never_kills();
         has_survived_kill || gets_no_kill && self.child.is_protected()
     }
 
-    /// Asks the whole tree to end (`--signal`, then CONT) if a limit is reached, and sends KILL if `--kill-after` has
-    /// passed since.
+    /// At a limit, asks the whole tree to terminate, with `--signal` and then SIGCONT. Sends SIGKILL once
+    /// `--kill-after` has passed.
     fn enforce_limits(&mut self) {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
-            // On a busy machine backoff may not have read yet what came in time: reading it restarts the limit.
+            // On a busy machine, output that came in time may still be unread. Reading it restarts the limit.
             self.wait(Deadline::after(now(), Duration::ZERO));
         }
         self.kill_if_due();
-        // A command that waits for input which will not come is ended as by a timeout. No message says so: the fault
-        // ends the run (`end_streams`).
+        // A command that waits for input that will not come is ended as by a timeout. No message says so, because the
+        // fault ends the run (`end_streams`).
         let lacks_input = self.event_loop.streams.input.fault.is_some();
         let by_fault = lacks_input && self.deadlines.ended_by.is_none();
         let of_fault = by_fault.then_some(TimeLimit::Timeout);
         if let Some(limit) = self.deadlines.reached_limit(now()).or(of_fault) {
             self.deadlines.on_limit(limit, now());
-            // A stopped process cannot act on a signal until CONT.
+            // A stopped process cannot act on a signal until SIGCONT.
             let signals = [self.deadlines.attempt_limits.signal, Signal::CONT];
             self.tree.signal(&self.child, &signals);
             self.is_asked_to_end = true;
@@ -124,8 +124,8 @@ impl Running<'_> {
         }
     }
 
-    /// Sends KILL to the tree if it is due; that sets the time to give up waiting. Notes for the message whether there
-    /// was a process that it could kill.
+    /// Sends SIGKILL to the tree if it is due, which sets the time to give up waiting. Notes for the message whether
+    /// there was a process that it could kill.
     pub(super) fn kill_if_due(&mut self) {
         if self.deadlines.take_kill(now()) {
             let survivors = self.survivors();
@@ -135,7 +135,7 @@ impl Running<'_> {
         }
     }
 
-    /// Returns the processes of the attempt that still run: the command itself, and members of its tree.
+    /// Returns the processes of the attempt that still run, including the command itself.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         survivors.extend(self.unended_command());
@@ -164,28 +164,28 @@ impl Running<'_> {
                     self.interrupt(signal);
                     self.forward_request_to_end(signal);
                 }
-                // USR1 during a hook: the next wait is skipped.
+                // SIGUSR1 during a hook skips the next wait.
                 SignalAction::EndWait => self.event_loop.skips_wait = true,
                 SignalAction::StopBackoff => self.stop_backoff(signal),
-                // The command got it before its pseudo-terminal had the new size.
+                // The command received it before its pseudo-terminal had the new size.
                 SignalAction::Ignore if has_new_size => self.child.forward(signal),
-                // The loop looks at children, and `EndRun` comes only between two attempts.
+                // The loop checks children, and `EndRun` occurs only between two attempts.
                 SignalAction::LookAtChildren | SignalAction::Ignore | SignalAction::EndRun => {}
             }
         }
     }
 
-    /// Makes this attempt the last. The first such signal is remembered, and KILL follows if `--kill-after` was given.
+    /// Makes this attempt the last. Keeps the first such signal. SIGKILL follows if `--kill-after` was given.
     fn interrupt(&mut self, signal: Signal) {
         let by = Interruption::OfBackoff;
         self.interrupted.get_or_insert(Interrupted { signal, by });
         self.deadlines.on_interruption(now());
     }
 
-    /// Returns the state of the attempt, as far as it matters for what to do about this signal.
+    /// Returns the state of the attempt, as far as it matters for this signal.
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
-        // A command that has ended cannot stop, even if its end is not noticed yet. Until the end is noticed, other
-        // signals are forwarded, as processes of its group may still run.
+        // A command that has exited cannot stop, even if its exit is not noticed yet. Until then other signals are
+        // forwarded, as processes of its group may still run.
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
@@ -198,8 +198,8 @@ impl Running<'_> {
         })
     }
 
-    /// Called once the command has ended (`end`): a HUP without a terminal was a reload, unless the command has ended by
-    /// it.
+    /// Called once the command has ended (`end`). A SIGHUP without a terminal was a reload, unless it ended the
+    /// command.
     pub(super) fn note_hang_up(&mut self, end: &End) {
         let is_of_hang_up = [
             End::Signaled(Signal::HUP),
@@ -214,7 +214,7 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that does not ask the command to end, as far as backoff knows.
+    /// Forwards a signal that, as far as backoff knows, does not ask the command to terminate.
     fn forward(&mut self, Received { signal, class, .. }: Received) {
         self.child.forward(signal);
         match class {
@@ -225,8 +225,8 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that asks to end. Also continues a stopped command, so that it can handle the signal; if the
-    /// command is about to stop, CONT revokes the pending stop.
+    /// Forwards a termination request. Also continues a stopped command, so that it can handle the signal. If the
+    /// command is about to stop, SIGCONT revokes the pending stop.
     fn forward_request_to_end(&mut self, signal: Signal) {
         self.child.forward(signal);
         if std::mem::take(&mut self.is_asked_to_stop) || self.child.is_stopped() {

@@ -1,5 +1,5 @@
-//! Stops of a running attempt (Ctrl-Z, `kill -STOP`): backoff stops after the command, so that the shell sees the whole job
-//! stop, and both go on together.
+//! Stops of a running attempt (Ctrl-Z, `kill -STOP`). backoff stops after the command, so that the shell sees the whole
+//! job stop, and both are continued together.
 
 use super::running::Running;
 use crate::policy::signal::Signal;
@@ -9,10 +9,11 @@ use crate::process::sys::clock::now;
 use crate::process::terminal;
 
 impl Running<'_> {
-    /// Called when the command was stopped by the signal `stopped_by`: stops backoff, too, if it has forwarded the stop
-    /// itself, or if a shell can continue both. A command that was asked to end is continued, as it could not end, unless
-    /// the user stops it by a key. So is one that stops itself as a job where no shell would continue it: the kernel
-    /// ignores that in the group that the command would be in without backoff. Otherwise the limits of the attempt go on.
+    /// Called when the signal `stopped_by` has stopped the command. Also stops backoff if it forwarded the stop, or if
+    /// a shell can continue both. Continues a command that was asked to terminate, as it could not exit, unless the
+    /// user stopped it by a key. Also continues one that stops itself as a job where no shell would continue it, as the
+    /// kernel ignores that in the group that the command would be in without backoff. Otherwise the limits of the
+    /// attempt keep running.
     pub(super) fn handle_stop(&mut self, stopped_by: Signal) {
         let is_forwarded = std::mem::take(&mut self.is_asked_to_stop) && stopped_by.stops_a_job();
         // It may have been continued since.
@@ -22,7 +23,7 @@ impl Running<'_> {
         if self.is_asked_to_end && stopped_by != Signal::TSTP {
             let _ = self.child.signal(Signal::CONT);
         } else if is_forwarded || self.can_be_continued(stopped_by) {
-            // Output of the command comes before the shell's message about the stop.
+            // The command's output must come before the shell's message about the stop.
             if self.event_loop.forward_last_output() {
                 self.deadlines.on_output(now());
             }
@@ -32,15 +33,15 @@ impl Running<'_> {
         }
     }
 
-    /// Returns true if a shell will continue the command together with backoff: keys stop whole jobs, and backoff's
-    /// parent notices any stop of backoff if it controls jobs.
+    /// Returns true if a shell will continue the command together with backoff. Keys stop whole jobs, and a parent with
+    /// job control notices any stop of backoff.
     fn can_be_continued(&self, stopped_by: Signal) -> bool {
         let is_in_job = self.isolation == Isolation::Shared && terminal::has_terminal();
         is_in_job && (stopped_by.stops_a_job() || terminal::parent_controls_jobs())
     }
 
-    /// Stops backoff by `signal` until it is continued, or not at all in an orphaned group ([`terminal::stop`]). All
-    /// limits of the attempt are put off by the time for which it was stopped, and readers of output get new time.
+    /// Stops backoff with `signal` until it is continued, or not at all in an orphaned group ([`terminal::stop`]).
+    /// Postpones all limits of the attempt by the time that it was stopped, and gives readers of output new time.
     pub(super) fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         terminal::stop(&mut self.event_loop.signals, signal, Target::OwnProcess);

@@ -1,18 +1,18 @@
-//! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md), so that the command and the shell see
-//! what they would see without backoff: each signal reaches the command once, and the whole job stops or ends. Pure
-//! functions; `attempt` and `waits` act on the answers.
+//! Decides how to respond to a signal (the table under "Signals" in docs/DESIGN.md). The command and the shell must see
+//! what they would see without backoff. The command receives each signal once, and the job stops or exits as a whole.
+//! These are pure functions. `attempt` and `waits` act on the answers.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 
-/// The state of backoff when a signal comes.
+/// What backoff is doing when a signal arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
     Running(RunningCommand),
-    /// The command has ended; backoff waits for the rest of its tree or of its output.
+    /// The command has exited. backoff waits for the rest of its process tree or output.
     AfterExit,
 }
 
@@ -22,34 +22,31 @@ pub(crate) struct RunningCommand {
     pub(crate) isolation: Isolation,
     /// The command is a hook or a predicate.
     pub(crate) is_helper: bool,
-    /// It is stopped, or backoff has forwarded a stop that it may not have followed yet.
+    /// The command is stopped, or backoff has forwarded a stop that may not have taken effect yet.
     pub(crate) is_stopped: bool,
-    /// backoff leads the session: once the terminal is gone, the kernel sends HUP to the leader only.
+    /// backoff leads the session. When the terminal is lost, the kernel sends SIGHUP to the leader only.
     pub(crate) leads_session: bool,
 }
 
-/// The response to a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
-    /// Do nothing now. After a stop that the command got, too, backoff stops once the command has.
+    /// Do nothing now. If the command received the same stop signal, backoff stops once the command has.
     Ignore,
-    /// Check children: the command or, as process 1, an orphan has changed state.
+    /// Check the children. The command or, if backoff is process 1, an orphan has changed state.
     LookAtChildren,
-    /// End the run at once, by the received signal.
+    /// End the run at once with the received signal.
     EndRun,
-    /// End the wait, or the next one if none has begun: the next attempt starts now.
+    /// End the current wait, or the next one if none is running. The next attempt starts at once.
     EndWait,
-    /// Stop backoff by the received signal.
+    /// Stop backoff with the received signal.
     StopBackoff,
-    /// Send the command the signal. After a stop, backoff stops once the command has.
+    /// Send the signal to the command. If it is a stop signal, backoff stops once the command has.
     Forward,
-    /// Make this attempt the last.
     NoFurtherAttempt,
     ForwardAndNoFurtherAttempt,
 }
 
-/// Decides about a received signal, by what backoff is doing (`phase`). Returns the one thing to do; the caller does
-/// it.
+/// Returns what the caller must do about a signal that was received in this phase.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::Running(command), class) if class != SignalClass::Child => {
@@ -65,22 +62,22 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
             SignalAction::EndWait
         }
-        // No command runs that could get the signal. CHLD after its end: a wait for the tree looks at it anyway, and
-        // draining needs no look.
+        // There is no command to receive it. SIGCHLD after the exit needs no action, as a wait for the tree checks
+        // anyway and draining does not care.
         _ => SignalAction::Ignore,
     }
 }
 
-/// Decides about a signal while a program runs. A signal that the program got itself, as a member of backoff's group,
-/// is not forwarded: it would arrive twice.
+/// Decides about a signal while a program runs. A signal that the program received itself, as a member of backoff's
+/// group, is not forwarded, or it would arrive twice.
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     let is_for_helper = matches!(received.class, SignalClass::Inform | SignalClass::StopJob);
     if command.is_helper && is_for_helper {
-        // Meant for backoff or the command, not for the hook; and a stop need not wait for a hook.
+        // The signal is meant for backoff or the command, not for the hook. A stop need not wait for a hook.
         return on_signal(Phase::BetweenAttempts, received);
     }
     match (received.class, command_got_it_too(command, received)) {
-        // Servers reload by it.
+        // Servers reload on SIGHUP.
         (SignalClass::End, false) if received.signal == Signal::HUP && command.may_reload() => {
             SignalAction::Forward
         }
@@ -92,20 +89,20 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
 }
 
 impl RunningCommand {
-    /// Returns true if HUP may mean something else to the command than its end: there is no terminal to hang up.
+    /// Returns true if SIGHUP may mean something other than termination, because there is no terminal to hang up.
     pub(crate) fn may_reload(self) -> bool {
         self.isolation == Isolation::Group && !self.is_helper
     }
 }
 
-/// Returns true if the command got the signal, too, without backoff's doing: it is in backoff's process group, and
-/// terminals and shells send signals to whole groups.
+/// Returns true if the command also received the signal directly. It is in backoff's process group, and terminals and
+/// shells signal whole groups.
 fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
         SignalClass::Continue => !command.is_stopped,
-        // A process that sends one sends it to the job, too.
+        // Whoever sends one sends it to the whole job.
         SignalClass::StopJob => true,
-        // The kernel sends HUP for a lost terminal to the leader of the session only.
+        // When the terminal is lost, the kernel sends SIGHUP to the session leader only.
         _ => received.by_terminal && !(received.signal == Signal::HUP && command.leads_session),
     };
     was_sent_to_group && command.isolation == Isolation::Shared

@@ -1,6 +1,6 @@
-//! The event loop between two attempts, before the first and after the last: waits, messages and kept output. Each may
-//! take long, as readers may be slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come,
-//! or backoff itself has failed.
+//! The event loop outside of attempts. It waits, writes messages and prints kept output. A slow reader can make any of
+//! these take long, so signals are handled meanwhile. A `RunError` ends the run, because a signal arrived or backoff
+//! itself failed.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -25,20 +25,19 @@ use crate::run::host::{KeptOutput, Printed, RunError, RunResult, WaitEnd};
 use crate::run::streams::Channel;
 use crate::text::describe;
 
-/// Longest wait of a message for room, each time that its reader has none, once a signal has ended the run.
+/// How long a message waits each time its reader has no room, once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
-    /// Acts on the signals that have come since the last call, without waiting. Returns an error if one ends the run.
+    /// Handles pending signals without waiting.
     pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         self.handle_signals()
     }
 
-    /// Acts on received signals between two attempts: a stop erases the countdown and stops backoff here until it is
-    /// continued, USR1 ends the current wait, or the next one. Returns [`RunError::Interrupted`] at the first signal that
-    /// ends the run, and notes that the run is ending: from then on signals are dropped, as a second Ctrl-C must not cut
-    /// the last messages.
+    /// Handles received signals between two attempts. A stop erases the countdown and stops backoff until it is
+    /// continued. SIGUSR1 ends the current wait or the next one. Returns [`RunError::Interrupted`] at the first signal
+    /// that ends the run. Later signals are dropped, because a second Ctrl-C must not cut off the last messages.
     fn handle_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.next() {
             if self.is_ending {
@@ -56,16 +55,16 @@ impl EventLoop {
                     self.give_readers_time(now());
                 }
                 SignalAction::LookAtChildren => reap_orphans(None),
-                // Dropped: no command is running that could get them.
+                // No command is running that could receive them.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the
-    /// time. Shows and erases a countdown, whose line `format_line` formats. Returns whether USR1 has ended the wait
-    /// early, be it one that came before the wait began, or an error if a signal ends the run.
+    /// Waits for `delay`, but not past the run's deadline, as printing the message about the wait may have used up the
+    /// time. Shows and erases a countdown, formatted by `format_line`. Returns whether SIGUSR1 ended the wait early,
+    /// even if it arrived before the wait began.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
@@ -84,8 +83,7 @@ impl EventLoop {
         }
     }
 
-    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait. An error is a signal that ends the
-    /// run.
+    /// Sleeps and redraws the countdown until the time is up or SIGUSR1 ends the wait.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.skips_wait {
             let next_line = self.countdown.show(now(), end, format_line);
@@ -95,14 +93,13 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Reads standard input to its end or the limit of `--stdin-limit`, if that has to come before the first attempt
-    /// (`--stdin replay`); handles signals meanwhile, as its writer may be slow. Later calls read nothing. Gives up at
-    /// the run's deadline. An error is a signal that ends the run, or a failed read.
+    /// With `--stdin replay`, reads standard input to its end or to `--stdin-limit` before the first attempt. Handles
+    /// signals meanwhile, as the writer may be slow. Gives up at the run's deadline. Later calls read nothing.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<()> {
         let fault = |error: io::Error| RunError::of_system("standard input", &error);
         while let Some(source) = self.streams.input.source_to_read_first().map_err(fault)? {
             self.stop_if_in_background();
-            // A source may be ready all the time.
+            // The source may always be ready, so the deadline is checked separately.
             let is_ready = self.wait_for(source, PollFlags::POLLIN, deadline)?;
             if !is_ready || deadline.is_due(now()) {
                 break;
@@ -112,10 +109,10 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Stops backoff's job by TTIN if another job has the terminal on standard input, as the kernel does with a process
-    /// that reads from it: backoff has this signal blocked, and its read would fail. Returns once backoff is continued,
-    /// perhaps in the background again. Does not stop if the caller ignores TTIN, or if no shell could continue the
-    /// job: there the read fails without backoff, too.
+    /// Stops backoff's job with SIGTTIN if another job has the terminal on standard input. The kernel does that to any
+    /// process that reads from it, but backoff blocks SIGTTIN, so its read would fail instead. Returns once backoff is
+    /// continued, perhaps in the background again. Does not stop if the caller ignores SIGTTIN or if no shell could
+    /// continue the job. The read then fails, as it would without backoff.
     fn stop_if_in_background(&mut self) {
         if !terminal::may_use(stdio::IN) && !is_ignored(Signal::TTIN) {
             terminal::stop(&mut self.signals, Signal::TTIN, Target::OwnGroup);
@@ -123,8 +120,7 @@ impl EventLoop {
         }
     }
 
-    /// Waits until `fd` is ready for one of `events`. Returns true then, and false if the time is up. Returns an error
-    /// if a signal ends the run now.
+    /// Waits until `fd` is ready for one of `events`. Returns true if it is ready, and false if the time is up.
     pub(crate) fn wait_for(
         &mut self,
         fd: BorrowedFd<'_>,
@@ -136,7 +132,7 @@ impl EventLoop {
             let polled = now();
             self.signals.read();
             self.handle_signals()?;
-            // Time in which backoff was stopped does not count.
+            // Time while backoff was stopped does not count.
             until.put_off(now().saturating_duration_since(polled));
             if is_ready || until.is_due(now()) {
                 return Ok(is_ready);
@@ -144,16 +140,16 @@ impl EventLoop {
         }
     }
 
-    /// Returns the end of the time that the reader of a message or of kept output has: without a deadline never, but a
-    /// short one (`grace`) once a signal has ended the run.
+    /// Returns when to stop waiting for the reader of a message or of kept output. Without a deadline that is never,
+    /// but once a signal has ended the run, the reader has only `grace`.
     fn readers_limit(&self, grace: Duration) -> Deadline {
         let grace = self.is_ending.then_some(grace);
         self.readers_have_until
             .or_earlier(Deadline::maybe_after(now(), grace))
     }
 
-    /// Writes all of a text (a message, log lines or the report), and handles signals while its reader is slow. An
-    /// error may come after a part was written.
+    /// Writes a message, log lines or the report in full, and handles signals while the reader is slow. After an error,
+    /// part of the text may have been written.
     pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> Result<(), WriteError> {
         let mut unwritten = text.as_bytes();
         while !unwritten.is_empty() {
@@ -165,7 +161,7 @@ impl EventLoop {
             }
             match sink.write(unwritten) {
                 Ok(written) => unwritten = &unwritten[written..],
-                // Another writer has taken the room: wait again.
+                // Another writer took the room, so wait again.
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
                 Err(errno) => return Err(WriteError::Failed(describe(errno))),
             }
@@ -173,10 +169,10 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Prints the output that `--stdout` and `--stderr` have kept until the end of the run, first all of standard
-    /// output, and drops what they do not want after a run that ended like this (`kept`). Returns `CutOff` if a reader
-    /// did not take all in time. An error is a signal that ends the run, PIPE for a lost reader, or a fault. Nothing is
-    /// kept afterwards.
+    /// Prints the output that `--stdout` and `--stderr` have kept until the end of the run, standard output first.
+    /// Drops what they do not want after this end of the run (`kept`). Returns `CutOff` if a reader did not take
+    /// everything in time. Returns an error if a signal ends the run, with SIGPIPE for a lost reader, or if printing
+    /// fails. Nothing is kept afterwards.
     pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
         let of_stdout = self.print_kept_output(Channel::Stdout);
@@ -194,9 +190,9 @@ impl EventLoop {
         printed
     }
 
-    /// Prints one kept output, if there is any, and waits for its reader; once readers have no more time, drops the
-    /// rest. Results are as those of [`EventLoop::print_kept`]; but if only lines of backoff and of hooks were kept (no
-    /// `holds_output`), losing them is no error, and `Complete`.
+    /// Prints one kept output, if there is any, and waits for its reader. Drops the rest once readers have no more
+    /// time. Returns what [`EventLoop::print_kept`] does. If only lines of backoff and of hooks were kept (no
+    /// `holds_output`), losing them still counts as `Complete`.
     fn print_kept_output(&mut self, channel: Channel) -> RunResult<Printed> {
         let mut is_cut_off = false;
         while !is_cut_off && self.streams.outputs[channel].print() {
@@ -217,7 +213,7 @@ impl EventLoop {
             return Ok(Printed::CutOff);
         }
         if output.reader_gone {
-            // The command would have ended by SIGPIPE.
+            // SIGPIPE would have killed the command.
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         match fault {
@@ -227,18 +223,17 @@ impl EventLoop {
     }
 }
 
-/// Why a text was not written.
 #[derive(Debug)]
 pub(crate) enum WriteError {
-    /// A signal has ended the run.
+    /// A signal ended the run.
     Interrupted(Signal),
-    /// The reason, without the target.
+    /// The reason, without naming the target.
     Failed(String),
 }
 
 impl From<RunError> for WriteError {
-    /// Converts the error of a wait for room: a signal ends the run, a fault (none today) makes only the
-    /// write fail.
+    /// Converts an error from waiting for room. A signal ends the run. A fault, which cannot occur today, only makes
+    /// the write fail.
     fn from(error: RunError) -> WriteError {
         match error {
             RunError::Interrupted(signal) => WriteError::Interrupted(signal),

@@ -1,6 +1,6 @@
-//! Implements `run::Host`, by which the loop of a run acts, on the operating system: signals, the monotonic clock, the
-//! command. Decides nothing about retries. A `RunError` ends the run: a signal has come, or backoff itself has failed;
-//! only a failure in running a hook (`--on-retry`, `--on-give-up`) makes a warning instead.
+//! Implements `run::Host`, by which a run acts on the operating system, with signals, the monotonic clock and the
+//! command. Decides nothing about retries. A `RunError` ends the run, because a signal arrived or backoff itself
+//! failed. Only a failure to run a hook (`--on-retry`, `--on-give-up`) causes a warning instead.
 
 mod store;
 
@@ -32,7 +32,7 @@ use crate::search::examined::Examined;
 use crate::text::describe_error;
 use store::Stores;
 
-/// The host of a run: this process and its children.
+/// The host of a run, which is this process and its children.
 #[derive(Debug)]
 pub(crate) struct System {
     began: Instant,
@@ -41,18 +41,18 @@ pub(crate) struct System {
     command: Command,
     /// Standard error, opened for the first message.
     standard_error: Option<Sink>,
-    /// The last message was lost, for example as there was no time to wait for its reader.
+    /// The last message was lost, for example because there was no time to wait for its reader.
     has_lost_lines: bool,
-    /// `--log-file`; None if the log goes to standard error.
+    /// `--log-file`. None if the log goes to standard error.
     log_path: Option<PathBuf>,
-    /// The log file; None if it cannot be written.
+    /// The log file. None if it cannot be written.
     log: Option<Sink>,
     stores: Stores,
 }
 
 impl System {
-    /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. An error is a fault
-    /// of backoff, before any command has run.
+    /// Takes over this process's signals, and starts the clock of the run. Returns an error if backoff fails, before
+    /// any command has run.
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<System> {
         let signals = Signals::take_over()
             .map_err(|error| RunError::of_system("cannot receive signals", &error))?;
@@ -80,7 +80,7 @@ impl System {
     /// Returns the group and session of a program that starts now.
     fn isolation() -> Isolation {
         if terminal::has_terminal() {
-            // Shell and terminal see one job.
+            // The shell and the terminal see one job.
             Isolation::Shared
         } else {
             // The group can be signalled as a whole.
@@ -89,19 +89,19 @@ impl System {
     }
 
     /// Returns standard input, output and error for a hook or predicate. Predicates read all of the attempt's output,
-    /// hooks the end of it. A hook's standard output goes to standard error, as backoff's own is reserved for the
-    /// command. An error means that the attempt's output was not kept for them, or that no descriptor is free.
+    /// and hooks its end. A hook's standard output goes to standard error, as backoff's own is reserved for the
+    /// command. Returns an error if the attempt's output was not kept, or if no descriptor is free.
     fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
-            // Never None, as the output is kept in a run with predicates.
+            // Never None, as a run with predicates keeps the output.
             ShellKind::Predicate => streams.observer.copy_file()?,
             ShellKind::Hook | ShellKind::BeforeRetry => Some(streams.observer.tail_file()?),
         };
-        // None, which is backoff's own standard error, unless that is held back.
+        // None, and thus backoff's own standard error, unless that is held back.
         let error = streams.held_stderr()?;
         let output = match kind {
-            // `jq -e` prints its answer, which is useless at each attempt.
+            // `jq -e` prints its answer, which is useless after each attempt.
             ShellKind::Predicate => fd::null()?,
             ShellKind::Hook | ShellKind::BeforeRetry => output_of_hook(error.as_ref())?,
         };
@@ -112,8 +112,8 @@ impl System {
         })
     }
 
-    /// Writes the report (`--report`): a file is replaced atomically, other targets are written directly. If that
-    /// fails, a warning says so: a report must not change how the run ends.
+    /// Writes the report (`--report`). A file is replaced atomically, other targets are written directly. A failure
+    /// only causes a warning, as a report must not change how the run ends.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
         let written = match replace(path, text) {
             Ok(None) => Ok(()),
@@ -131,8 +131,8 @@ impl System {
         }
     }
 
-    /// Opens the file of `--log-file` before the first attempt, so that a problem is known early. If it cannot be used,
-    /// warns, and messages go to standard error. An error is a signal that ends the run.
+    /// Opens the file of `--log-file` before the first attempt, so that a problem is noticed early. If it cannot be
+    /// used, warns, and messages go to standard error.
     pub(crate) fn open_log(&mut self) -> RunResult<()> {
         let Some(path) = &self.log_path else {
             return Ok(());
@@ -146,8 +146,8 @@ impl System {
         }
     }
 
-    /// Writes later lines of the log to standard error, after a warning there: a log must not end a run, and a failure
-    /// must not be hidden. An error is a signal that ends the run.
+    /// Sends later log lines to standard error, after a warning there. A log must not end a run, and a failure must not
+    /// be hidden.
     fn go_on_without_log(&mut self, why: &str) -> RunResult<()> {
         self.log = None;
         let path = self.log_path.clone().unwrap_or_default();
@@ -157,8 +157,8 @@ impl System {
     }
 
     /// Writes lines to standard error, or holds them back or drops them with `--stderr failure`. They begin a new line
-    /// if the command's output ends within one. Write errors are no errors, as no place is left to report them: they
-    /// are noted, and the next message says that lines were lost. An error is a signal that ends the run.
+    /// if the command's output ends within one. Write errors cannot be reported anywhere, so the next message says that
+    /// lines were lost.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
         let lacks_newline = std::mem::take(&mut streams.is_mid_line);
@@ -177,8 +177,8 @@ impl System {
         }
     }
 
-    /// Writes an error or warning as one line to standard error like `stdio::complain`, but handles signals while its
-    /// reader is slow. Says before it if earlier lines were lost. An error is a signal that ends the run.
+    /// Writes an error or warning as one line to standard error like `stdio::complain`, but handles signals while the
+    /// reader is slow. First says so if earlier lines were lost.
     pub(crate) fn complain(&mut self, line: &str) -> RunResult<()> {
         let mut lines = stdio::complaint(line);
         if self.has_lost_lines {
@@ -188,7 +188,7 @@ impl System {
     }
 }
 
-/// Returns the standard output of a hook: where its standard error goes, that is the file that holds standard error
+/// Returns the standard output of a hook, which joins its standard error. That is the file that holds standard error
 /// back (`--stderr failure`), if any, or else backoff's standard error.
 fn output_of_hook(held_stderr: Option<&OwnedFd>) -> io::Result<OwnedFd> {
     match held_stderr {
@@ -208,9 +208,9 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    /// Runs the command once until it has ended. If the deadline has passed, for example while input was read first
-    /// (`--stdin replay`) or backoff was stopped, starts nothing: the attempt counts as timed out. An error is a signal
-    /// that came before the start, or a fault of backoff.
+    /// Runs the command once until it exits. If the deadline has passed, for example while input was read first
+    /// (`--stdin replay`) or backoff was stopped, starts nothing, and the attempt counts as timed out. Returns an error
+    /// if a signal arrived before the start, or if backoff fails.
     fn attempt(
         &mut self,
         spec: &AttemptSpec,
@@ -218,7 +218,7 @@ impl Host for System {
     ) -> RunResult<Attempt> {
         self.event_loop.read_input_first(self.deadline)?;
         self.event_loop.receive_signals()?;
-        // A USR1 that came too late for the last wait must not end the next one.
+        // A SIGUSR1 that came too late for the last wait must not end the next one.
         self.event_loop.skips_wait = false;
         if self.deadline.is_due(clock::now()) {
             return Ok(Attempt::too_late());
@@ -226,7 +226,7 @@ impl Host for System {
         let streams = &mut self.event_loop.streams;
         let stdio = streams
             .begin()
-            .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
+            .map_err(|error| RunError::of_system("cannot create the command's streams", &error))?;
         let isolation = Self::isolation();
         let program = Program {
             command: &self.command,
@@ -252,25 +252,24 @@ impl Host for System {
         self.event_loop.modes_before.restore_unless_piped();
     }
 
-    /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
-    /// Returns `Skipped` only for USR1. `countdown_text` formats the time left for a number of columns. An error is a signal
-    /// that ends the run.
+    /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or SIGUSR1 ends the wait.
+    /// Returns `Skipped` only for SIGUSR1. `countdown_text` formats the time left for a number of columns.
     fn wait(
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd> {
-        // Even then `attempt` handles signals that have come, before it starts the command.
+        // `attempt` still handles pending signals before it starts the command.
         if delay.is_zero() {
             return Ok(WaitEnd::Elapsed);
         }
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
-    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end. A predicate or `--before-retry` shares
-    /// backoff's group and terminal, as it may ask the user, or has a group of its own if backoff has no terminal;
-    /// other hooks have a session of their own, without a terminal. An error is a fault of backoff, about which the run
-    /// only warns for other hooks; a signal that came meanwhile is in the result.
+    /// Runs a user's command line with `/bin/sh -c`, and waits for its exit. A predicate or `--before-retry` may ask
+    /// the user, so it shares backoff's group and terminal, or has its own group if backoff has no terminal. Other
+    /// hooks have their own session, without a terminal. Returns an error if a signal arrived before the start, or if
+    /// backoff fails, which is only a warning for other hooks. A signal that arrives later is in the result.
     fn run_shell(
         &mut self,
         kind: ShellKind,
@@ -292,7 +291,7 @@ impl Host for System {
             isolation,
             stdio,
             spec,
-            // Not `self.deadline`: `--on-give-up` may run past it, and has a later one.
+            // Not `self.deadline`, as `--on-give-up` may run past it and has a later one.
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
         self.event_loop.receive_signals()?;
@@ -320,8 +319,8 @@ impl Host for System {
         self.stores.ask(&mut self.event_loop, budget, patience)
     }
 
-    /// Writes lines to standard error or, with `--log-file`, appends them to that file. If it cannot be written, they and
-    /// later lines go to standard error. An error is a signal that ends the run.
+    /// Writes lines to standard error or, with `--log-file`, appends them to that file. If it cannot be written, they
+    /// and later lines go to standard error.
     fn write_log(&mut self, lines: &str) -> RunResult<()> {
         let Some(log) = &self.log else {
             return self.write_to_standard_error(lines);
@@ -337,7 +336,7 @@ impl Host for System {
     }
 
     fn has_lost_lines(&self) -> bool {
-        // With `--log-file` only `complain` writes to standard error, and says so itself.
+        // With `--log-file`, only `complain` writes to standard error, and it reports lost lines itself.
         self.log.is_none() && self.has_lost_lines
     }
 }

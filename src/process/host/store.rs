@@ -1,6 +1,6 @@
-//! Asks the budget store for the run: counts attempts that are no retries, and asks for each retry. Each question has a
-//! thread and a connection of its own, so that the run waits for a limited time only, and hears signals meanwhile. A
-//! store that gives no answer makes a warning; a `RunError` is a signal that ends the run.
+//! Asks the budget store for the run. Counts attempts that are not retries, and asks for each retry. Each question has
+//! its own thread and connection, so that the run waits only for a limited time and handles signals meanwhile. A store
+//! that does not answer causes a warning. A `RunError` is a signal that ends the run.
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
@@ -18,17 +18,18 @@ use crate::run::host::{BudgetAnswer, RunResult};
 use crate::run::plan::SharedBudget;
 use crate::text::{describe_error, length};
 
-/// Limit on the wait for a directory. With thousands of runs at the same moment it may take seconds to get its lock, and
-/// a processor; only a file system that hangs takes longer.
+/// Limit on the wait for a directory. With thousands of runs at the same moment, it may take seconds to get its lock
+/// and a processor. Only a file system that hangs takes longer.
 const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Limit on each step of a server that counts an attempt. The count runs beside the attempt, so that it costs no time.
+/// Limit on each step of a server that counts an attempt. Counting takes no extra time, as it happens during the
+/// attempt.
 const COUNT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An answer, or an error that names the store.
 type Answered = Result<BudgetAnswer, StoreError>;
 
-/// A question that awaits its answer. The pipe ends with the thread.
+/// A question that awaits its answer. The pipe closes with the thread.
 #[derive(Debug)]
 struct Query {
     began: Instant,
@@ -36,12 +37,12 @@ struct Query {
     thread: JoinHandle<Answered>,
 }
 
-/// A store, which is asked one question after the other.
+/// A store that is asked one question at a time.
 #[derive(Debug)]
 struct AskedStore {
     store: Store,
-    /// The thread of the last question that got no answer in time. A call that hangs cannot be ended: while it does, the
-    /// store counts as down, so that threads do not pile up.
+    /// The thread of the last question that got no answer in time. A call that hangs cannot be cancelled. As long as it
+    /// hangs, the store counts as down, so that threads do not pile up.
     left_behind: Option<JoinHandle<Answered>>,
 }
 
@@ -53,7 +54,7 @@ impl AskedStore {
         }
     }
 
-    /// Starts a question. A server has `limit` for each of its steps. An error tells why there is no answer.
+    /// Starts a question. A server has `limit` for each of its steps. The error says why there is no answer.
     fn start(
         &mut self,
         budget: &SharedBudget,
@@ -63,7 +64,7 @@ impl AskedStore {
         if let Some(thread) = &self.left_behind
             && !thread.is_finished()
         {
-            return Err(format!("{}: still gives no answer", self.store));
+            return Err(format!("{}: still no answer", self.store));
         }
         self.left_behind = None;
         let store = self.store.clone();
@@ -74,8 +75,8 @@ impl AskedStore {
         })
     }
 
-    /// Waits for the answer, for which a server has `patience` from the start of the question. The outer error is a
-    /// signal that ends the run; the inner one tells why there is no answer.
+    /// Waits for the answer. A server has `patience` from the start of the question. The outer error is a signal that
+    /// ends the run. The inner one says why there is no answer.
     fn wait(
         &mut self,
         event_loop: &mut EventLoop,
@@ -96,21 +97,18 @@ impl AskedStore {
         if !has_ended {
             self.left_behind = Some(query.thread);
             let limit = length(limit);
-            return Ok(Err(format!(
-                "{}: gives no answer within {limit}",
-                self.store
-            )));
+            return Ok(Err(format!("{}: no answer within {limit}", self.store)));
         }
         Ok(match query.thread.join() {
             Ok(answered) => answered.map_err(|why| why.to_string()),
-            // Not reached: a panic ends the process.
-            Err(_) => Err(format!("{}: gives no answer", self.store)),
+            // Unreachable, as a panic ends the process.
+            Err(_) => Err(format!("{}: no answer", self.store)),
         })
     }
 }
 
-/// Starts a thread for a question. All signals stay blocked in it, as in backoff outside of a poll, so that the main
-/// thread gets them.
+/// Starts a thread for a question. All signals remain blocked in it, as in backoff outside of a poll, so that the main
+/// thread receives them.
 #[allow(
     clippy::disallowed_methods,
     reason = "the one place that starts threads, after the first fork"
@@ -130,13 +128,12 @@ fn start_thread(ask: impl FnOnce() -> Answered + Send + 'static) -> io::Result<Q
     })
 }
 
-/// The stores of a run.
 #[derive(Debug)]
 pub(super) struct Stores {
     store: AskedStore,
-    /// This machine's own store, which takes the place of the run's if that is down.
+    /// This machine's own store, which replaces the run's if that is down.
     own: AskedStore,
-    /// The question that counts the current attempt, until its answer is awaited; an error if it could not be started.
+    /// The question that counts the current attempt, until its answer is awaited. An error if it could not be started.
     counting: Option<Result<Query, String>>,
 }
 
@@ -149,14 +146,14 @@ impl Stores {
         }
     }
 
-    /// Begins to count an attempt that no granted retry has counted, without waiting. Called after a fork, with no count
+    /// Begins to count an attempt that no granted retry has counted. Does not wait. Called after a fork, with no count
     /// pending.
     pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
         let query = self.store.start(budget, Question::Attempt, COUNT_TIMEOUT);
         self.counting = Some(query);
     }
 
-    /// Waits until the attempt of [`Stores::begin_count`] is counted; a server has `patience` from the start of the
+    /// Waits until the attempt of [`Stores::begin_count`] is counted. A server has `patience` from the start of the
     /// count. Returns an empty answer if no attempt is being counted.
     pub(super) fn finish_count(
         &mut self,
@@ -172,7 +169,7 @@ impl Stores {
         }
     }
 
-    /// Asks for a retry, and waits for the answer; a server has `patience` for it.
+    /// Asks for a retry, and waits for the answer. A server has `patience` for it.
     pub(super) fn ask(
         &mut self,
         event_loop: &mut EventLoop,
@@ -183,10 +180,10 @@ impl Stores {
         self.answer_or_own(event_loop, query, budget, Question::Retry, patience)
     }
 
-    /// Waits for the answer of the run's store. If it gives none, asks this machine's own budget of that name instead
-    /// (`--store-down local`), so that at least the runs of this machine are limited together, or returns no answer
-    /// (`deny`): the caller refuses a retry then. If the own budget gives no answer either, or is the store that gave
-    /// none, also returns no answer, and the run goes on without. A warning says which of these.
+    /// Waits for the answer of the run's store. If there is none, asks this machine's own budget of that name
+    /// (`--store-down local`), so that at least the runs of this machine are limited together. With `deny`, returns no
+    /// answer, and the caller refuses a retry. Also returns no answer if the own budget gives none, or is the store
+    /// that gave none, and the run goes on without it. A warning says which of these happened.
     fn answer_or_own(
         &mut self,
         event_loop: &mut EventLoop,
@@ -200,10 +197,10 @@ impl Stores {
             Err(why) => why,
         };
         let name = &budget.name;
-        let going_on = format!("going on without the budget \"{name}\"");
+        let going_on = format!("continuing without budget \"{name}\"");
         if budget.denies_if_down {
             return Ok(without_answer(format!(
-                "{why}; without the budget \"{name}\" no retry is made (--store-down deny)"
+                "{why}; without budget \"{name}\" not retrying (--store-down deny)"
             )));
         }
         if self.store.store.is_same_directory(&self.own.store) {
@@ -211,19 +208,17 @@ impl Stores {
         }
         let query = self.own.start(budget, question, patience);
         match self.own.wait(event_loop, query, patience)? {
-            // A warning of the own store gives way to the one about the run's store.
+            // The warning about the run's store replaces one about the own store.
             Ok(answer_of_own) => Ok(BudgetAnswer {
                 answer: answer_of_own.answer,
-                warning: Some(format!(
-                    "{why}; going on with this machine's own budget \"{name}\""
-                )),
+                warning: Some(format!("{why}; using this machine's own budget \"{name}\"")),
             }),
             Err(why_own) => Ok(without_answer(format!("{why}; {why_own}; {going_on}"))),
         }
     }
 }
 
-/// Returns the answer of a budget that gave none: only the warning about that, for the user.
+/// Returns the answer of a budget that gave none, which is only a warning for the user.
 fn without_answer(warning: String) -> BudgetAnswer {
     BudgetAnswer {
         answer: None,

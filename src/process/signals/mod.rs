@@ -1,9 +1,9 @@
-//! Signals: receiving and sending. The module says which signals came, and from whom; `event_loop/on_signal.rs` decides
-//! what to do about them.
+//! Receives and sends signals. This module says which signals arrived and from whom. `event_loop/on_signal.rs` decides
+//! how to respond.
 //!
-//! signal-hook catches those that mean something to a run. All signals are blocked except while backoff polls or receives
-//! them, so that none interrupts another system call, and the kernel lets CONT revoke a pending stop. Others keep their
-//! action, real-time signals among them.
+//! signal-hook catches the signals that matter to a run. All signals are blocked except while backoff polls or receives
+//! them, so that none interrupts another system call, and the kernel lets SIGCONT revoke a pending stop. Other signals,
+//! including real-time signals, keep their action.
 
 mod actions;
 mod received;
@@ -24,7 +24,8 @@ use actions::{change_action, ignore};
 pub(crate) use actions::{is_ignored, set_default};
 pub(crate) use received::{Received, SignalClass};
 
-/// The signals that are forwarded or acted on. The list is short, as each registration costs the more the more there are.
+/// The signals that are forwarded or acted on. The list is short, as registering a signal takes longer the more there
+/// are.
 const CAUGHT: [Named; 20] = [
     Named::SIGHUP,
     Named::SIGINT,
@@ -62,14 +63,15 @@ pub(crate) fn send(target: Target, signal: Signal) -> nix::Result<()> {
     kill(target, signal.number())
 }
 
-/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`), or no member of
+/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`), or any member of
 /// the group. Sends nothing.
 pub(crate) fn is_protected(target: Target) -> bool {
     kill(target, 0) == Err(Errno::EPERM)
 }
 
 /// Calls `kill(2)`, which takes a negative number for a group and 0 for the caller's own group. Signal 0 only checks
-/// whether the receiver exists (else ESRCH) and may be signalled (else EPERM); for a group, one member is enough.
+/// the receiver. It returns ESRCH if there is none, and EPERM if it cannot be signaled. For a group, one member is
+/// enough.
 fn kill(target: Target, signal: c_int) -> nix::Result<()> {
     let number = match target {
         Target::Process(pid) => pid,
@@ -85,22 +87,22 @@ fn kill(target: Target, signal: c_int) -> nix::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Signals {
     delivery: SignalDelivery<UnixStream, WithRawSiginfo>,
-    /// The caller's signal mask, which the command gets.
+    /// The caller's signal mask, which is passed on to the command.
     caller_mask: SigSet,
-    /// The mask while backoff polls: the caller's without the signals that are caught.
+    /// The mask while backoff polls. It is the caller's, without the caught signals.
     polling_mask: SigSet,
-    /// Signals with a handler, which get their default action back in a child.
+    /// Signals with a handler. A child gets their default action back.
     caught: Vec<Signal>,
-    /// The caller ignores CHLD, so the command has to ignore it, too.
+    /// The caller ignores SIGCHLD, so the command must also ignore it.
     ignores_chld: bool,
     /// Received signals that are not handled yet.
     pub(crate) queue: VecDeque<Received>,
 }
 
 impl Signals {
-    /// Blocks all signals, then catches those of [`CAUGHT`], and remembers what the command has to get back: the caller's
-    /// mask and dispositions. A signal that the caller ignores stays ignored, as under `nohup`, except CHLD: the kernel
-    /// would discard the attempt's exit status. Called once, before any child is made.
+    /// Blocks all signals, then catches those in [`CAUGHT`], and remembers the caller's mask and dispositions for the
+    /// command. A signal that the caller ignores remains ignored, as under `nohup`. SIGCHLD is the exception, as the
+    /// kernel would discard the attempt's exit status. Called once, before any child is created.
     pub(crate) fn take_over() -> io::Result<Signals> {
         let caller_mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
         let ignores_chld = is_ignored(Signal::CHLD);
@@ -126,12 +128,12 @@ impl Signals {
         })
     }
 
-    /// Returns a descriptor that is readable once a signal has come.
+    /// Returns a descriptor that is readable once a signal has arrived.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.delivery.get_read().as_fd()
     }
 
-    /// Unblocks signals while `poll` runs, so that their handlers run and end its sleep: one that has run just before
+    /// Unblocks signals while `poll` runs, so that their handlers run and end its sleep. A handler that ran just before
     /// has made [`Signals::fd`] readable.
     pub(crate) fn unblocked<T>(&self, poll: impl FnOnce() -> T) -> T {
         let _ = self.polling_mask.thread_set_mask();
@@ -140,7 +142,7 @@ impl Signals {
         polled
     }
 
-    /// Takes the first signal out of the queue; None if it is empty.
+    /// Takes the first signal off the queue.
     pub(crate) fn next(&mut self) -> Option<Received> {
         self.queue.pop_front()
     }
@@ -151,8 +153,8 @@ impl Signals {
         self.read();
     }
 
-    /// Moves the signals to the queue whose handlers have run, without blocking. The order of a stop and a CONT that come
-    /// together is not known: CONT counts.
+    /// Moves signals whose handlers have run to the queue, without blocking. If a stop and a SIGCONT arrive together,
+    /// their order is unknown, and SIGCONT counts.
     pub(crate) fn read(&mut self) {
         let infos = self.delivery.pending();
         self.queue
@@ -168,9 +170,9 @@ impl Signals {
         queue.any(|received| received.class == SignalClass::Continue)
     }
 
-    /// Stops this process by the default action of `signal`, which it sends to `target`. Returns once it is continued, or
-    /// at once if a CONT has come that is not handled yet, if the group is orphaned, or if the caller ignores the signal.
-    /// CONT is unblocked first: pending, it would be revoked by the stop, but as it is, it revokes the stop.
+    /// Stops this process by the default action of `signal`, which it sends to `target`. Returns once it is continued.
+    /// Returns at once if a SIGCONT is not handled yet, if the group is orphaned, or if the caller ignores the signal.
+    /// SIGCONT is unblocked first. While pending, it would be revoked by the stop. Unblocked, it revokes the stop.
     pub(crate) fn stop_here_by(&mut self, signal: Signal, target: Target) {
         self.receive();
         if self.has_continue() || is_ignored(signal) {
@@ -184,16 +186,16 @@ impl Signals {
             let _ = send(Target::OwnProcess, Signal::CONT);
         }
         if let Ok(named) = Named::try_from(signal.number()) {
-            // backoff stops here, until CONT.
+            // backoff stops here, until SIGCONT.
             let _ = SigSet::from(named).thread_unblock();
         }
         let _ = SigSet::all().thread_set_mask();
         let _ = handler.and_then(|handler| change_action(signal, Some(&handler)));
     }
 
-    /// Called in a new child: gives it the caller's dispositions and mask. The dispositions first: a signal that has come
-    /// would end in a handler of backoff. `also_default` (the signal that `--signal` names, if any) gets its default
-    /// action even if the caller ignores it, so that a limit can end the command. Async-signal-safe.
+    /// Gives a new child the caller's dispositions and mask. Sets the dispositions first, or a pending signal would end
+    /// in a handler of backoff. `also_default` (the signal given with `--signal`, if any) gets its default action even
+    /// if the caller ignores it, so that a limit can end the command. Called in the child. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
         for signal in self.caught.iter().copied().chain(also_default) {
             let _ = set_default(signal);

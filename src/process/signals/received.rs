@@ -1,44 +1,44 @@
-//! A received signal, and the class by which `event_loop/on_signal.rs` decides what to do about it.
+//! A received signal, and the class by which `event_loop/on_signal.rs` decides how to respond.
 
 use nix::libc::siginfo_t;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::system::is_from_kernel;
 
-/// A signal that came, with what decides the response to it.
+/// A signal that arrived, with what decides the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) signal: Signal,
     pub(crate) class: SignalClass,
-    /// The terminal sent the signal to all of backoff's group, so that a program in the group has got it, too. A guess
-    /// where the system does not mark the sender (macOS): a process's signal to a backoff in the foreground then counts,
-    /// too.
+    /// The terminal sent the signal to all of backoff's group, so a program in the group also received it. This is a
+    /// guess if the system does not mark the sender (macOS). A signal from a process to a backoff in the foreground
+    /// then also counts.
     pub(crate) by_terminal: bool,
 }
 
 /// The purpose of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalClass {
-    /// Asks a program to end: TERM, INT, HUP, QUIT, and ALRM of a timer that the caller set before it executed backoff,
-    /// which would have ended the command.
+    /// Asks a program to terminate (SIGTERM, SIGINT, SIGHUP, SIGQUIT). Also SIGALRM from a timer that the caller set
+    /// before it executed backoff, which would have killed the command.
     End,
-    /// Stops a job: TSTP, TTIN and TTOU.
+    /// Stops a job (SIGTSTP, SIGTTIN, SIGTTOU).
     StopJob,
-    /// Continues a job: CONT.
+    /// Continues a job (SIGCONT).
     Continue,
-    /// Reports that a child has changed state: CHLD.
+    /// Reports that a child has changed state (SIGCHLD).
     Child,
-    /// Informs the command: any other signal.
+    /// Informs the command (any other signal).
     Inform,
 }
 
 impl Received {
-    /// Classifies a signal by its number and sender. The kernel sends ALRM only for a timer; one of a process may mean
-    /// anything to the command. Returns None for a PIPE or XFSZ by which a write of backoff's own failed, as the writer
-    /// handles that error.
+    /// Classifies a signal by its number and sender. The kernel sends SIGALRM only for a timer. From a process it may
+    /// mean anything to the command. Returns None for a SIGPIPE or SIGXFSZ from a failed write of backoff's own, as the
+    /// writer handles that error.
     pub(super) fn new(info: &siginfo_t) -> Option<Received> {
         let signal = Signal::from_number(info.si_signo)?;
-        // SAFETY: the field is filled for signals of processes, which these are.
+        // SAFETY: a field of a union of plain integers, so any content is a valid pid_t. Only processes fill it.
         let sender = unsafe { info.si_pid() };
         if matches!(signal, Signal::PIPE | Signal::XFSZ)
             && sender == std::process::id().cast_signed()

@@ -1,4 +1,4 @@
-//! Explains why a program could not be started.
+//! Explains why a program could not be started. Runs in the child, because looking at files may hang.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -11,20 +11,20 @@ use nix::errno::Errno;
 use crate::policy::outcome::StartFailure;
 use crate::text::{describe, quoted};
 
-/// Bytes that the kernel reads of a script's first line.
+/// How much of a script's first line the kernel reads, in bytes.
 const FIRST_LINE_SIZE: u64 = 256;
 
-/// Explains for a message why none of the `files`, which exec has tried for a command, could be executed, of which `errno`
-/// alone says too little: a missing interpreter of a script is "no such file", too. `not_found` decides between the
-/// exit statuses 127 and 126, as in a shell. Called in the child, as looking at files may hang. May also be about an
-/// earlier step of the child, with any `errno`. Other code compares the message with the constants of [`StartFailure`].
+/// Explains in a message why exec could run none of the `files` that it tried. `errno` alone says too little, as a
+/// script whose interpreter is missing is also "no such file". `not_found` chooses exit status 127 over 126, as in a
+/// shell. `errno` may also come from an earlier step of the child. Other code compares the message with the constants
+/// of [`StartFailure`].
 pub(super) fn explain(errno: Errno, words: &[CString], files: &[CString]) -> StartFailure {
     let is_path = name_of(words).contains(&b'/');
     let paths: Vec<&Path> = files.iter().map(path_of).collect();
     let existing = paths.iter().find(|path| path.exists());
     let message = match (errno, existing) {
         (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
-        // A path is not looked for in PATH.
+        // A path is not looked up in PATH.
         (Errno::ENOENT, _) if is_path => StartFailure::NO_FILE.into(),
         (Errno::ENOTDIR, _) if is_path => describe(errno),
         (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
@@ -35,7 +35,7 @@ pub(super) fn explain(errno: Errno, words: &[CString], files: &[CString]) -> Sta
     StartFailure { not_found, message }
 }
 
-/// Returns the program's name as it was given, perhaps a path; empty without words.
+/// Returns the program's name as given, perhaps a path. Empty without words.
 pub(super) fn name_of(words: &[CString]) -> &[u8] {
     words.first().map_or(b"", |name| name.to_bytes())
 }
@@ -44,8 +44,8 @@ fn path_of(file: &CString) -> &Path {
     Path::new(OsStr::from_bytes(file.to_bytes()))
 }
 
-/// Explains why exec has returned "no such file" though `file`, the first of the tried ones that exists, does exist:
-/// the interpreter that it names, or its loader, is missing. Called in the child, as opening a file may hang.
+/// Explains why exec returned "no such file" for `file`, the first one that exists. The interpreter that it names, or
+/// its loader, is missing.
 fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {
@@ -55,14 +55,13 @@ fn missing_interpreter(file: &Path) -> String {
             )
         }
         Some(name) => format!("its interpreter {} is missing", quoted(name)),
-        // A binary, or a script that cannot be read.
+        // A binary, or an unreadable script.
         None => "it exists, but its interpreter or loader is missing".into(),
     }
 }
 
-/// Returns the interpreter that a script names in its first line, without its argument but with a CR at its end, if
-/// any, which the kernel takes for a part of the name; None if the file is no such script or cannot be read. Called in
-/// the child, as opening the file may hang.
+/// Returns the interpreter named in the first line of a script, without its argument. Includes a CR at the end, which
+/// the kernel takes as part of the name. Returns None if the file is not such a script or cannot be read.
 fn interpreter(file: &Path) -> Option<OsString> {
     let mut start = Vec::new();
     File::open(file)

@@ -1,7 +1,7 @@
-//! Starts the command as `execvp(3)` does, with everything that backoff inherited: a command must not be able to tell
+//! Starts the command as `execvp(3)` does, with everything that backoff inherited. A command must not be able to tell
 //! that it is wrapped. `std::process::Command` changes signal actions and drops odd variables.
 //!
-//! The child is made by `fork(2)`. All signals are blocked in it until just before exec.
+//! The child is created by `fork(2)`. All signals are blocked in it until just before exec.
 
 pub(crate) mod child;
 mod environment;
@@ -36,8 +36,8 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Prepares what is the same for all attempts: words, and the files that PATH offers for the name. Looks at no file
-    /// yet: whether there is one is seen at each start.
+    /// Prepares what all attempts share, namely the words and the files that PATH offers for the name. Each start finds
+    /// out whether the files exist.
     pub(crate) fn new(words: &[OsString]) -> Command {
         let name = words.first().map_or(b"".as_slice(), |name| name.as_bytes());
         let path = variable("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
@@ -54,10 +54,9 @@ impl Command {
         base.to_string_lossy().into_owned()
     }
 
-    /// Starts the command with `variables` in its environment. `never_ignored` is the signal that `--signal` names: it
-    /// gets its default action even if the caller ignores it, as a limit could not end the command otherwise; None
-    /// without that option. Returns an error if no process could be created; a failed exec is reported later, by
-    /// [`Child::start_failure`].
+    /// Starts the command with `variables` in its environment. `never_ignored` is the signal given with `--signal`, if
+    /// any. It gets its default action even if the caller ignores it, or a limit could not end the command. Returns an
+    /// error if no process could be created. [`Child::start_failure`] reports a failed exec later.
     pub(crate) fn start(
         &self,
         variables: &VariableList,
@@ -78,8 +77,8 @@ impl Command {
     }
 }
 
-/// Returns the files that exec has to try for a name, in the order of `path`, a value of PATH. They need not exist. A
-/// name with a slash is itself the only one; so is an empty name, which exec then does not find.
+/// Returns the files that exec must try for a name, in the order of PATH (`path`). They need not exist. A name with a
+/// slash is the only one. So is an empty name, which exec then does not find.
 fn candidates(name: &[u8], path: &OsStr) -> Vec<CString> {
     if name.is_empty() || name.contains(&b'/') {
         return vec![c_string(name)];
@@ -90,8 +89,8 @@ fn candidates(name: &[u8], path: &OsStr) -> Vec<CString> {
         .collect()
 }
 
-/// Returns the file of this name in a directory that PATH lists; an empty entry of PATH stands for the working
-/// directory, in which exec looks for a bare name.
+/// Returns the file of this name in a directory listed in PATH. An empty entry means the working directory, where exec
+/// looks for a bare name.
 fn file_in(directory: &[u8], name: &[u8]) -> CString {
     if directory.is_empty() {
         return c_string(name);

@@ -1,8 +1,8 @@
 //! Creates the child and runs its setup until exec.
 //!
-//! The child is a copy made by `fork(2)`, so the parent goes on at once and its event loop stays in charge while the
-//! system starts the program: a file system may hang in exec. A pipe that exec closes tells the parent that the program
-//! has started, or why it could not be.
+//! The child is a copy made by `fork(2)`, so the parent goes on at once. Its event loop remains in charge while the
+//! system starts the program, as a file system may hang in exec. A pipe that exec closes tells the parent that the
+//! program has started, or why it could not.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -25,13 +25,13 @@ use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::system::set_death_signal;
 use crate::run::uninterrupted;
 
-/// Runs an executable text file that begins without `#!`.
+/// Runs an executable text file that does not begin with `#!`.
 const SHELL: &CStr = c"/bin/sh";
 
 /// The process group, session and terminal of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isolation {
-    /// backoff's own process group.
+    /// backoff's process group.
     Shared,
     /// The child's own process group.
     Group,
@@ -39,8 +39,8 @@ pub(crate) enum Isolation {
     Session,
 }
 
-/// Replacements of a child's descriptors 0, 1 and 2; None inherits the caller's. Drop once the child has started:
-/// otherwise backoff cannot see that the child has closed one.
+/// Replacements for a child's descriptors 0, 1 and 2. None inherits the caller's. Drop them once the child has started,
+/// or backoff cannot see that the child has closed one.
 #[derive(Debug, Default)]
 pub(crate) struct ChildStdio {
     pub(crate) input: Option<OwnedFd>,
@@ -52,7 +52,6 @@ pub(crate) struct ChildStdio {
 pub(super) struct ChildSetup<'a> {
     /// The files to try, in order.
     pub(super) files: &'a [CString],
-    /// The words of the command.
     pub(super) words: &'a [CString],
     pub(super) environment: Vec<CString>,
     pub(super) signals: &'a Signals,
@@ -62,40 +61,40 @@ pub(super) struct ChildSetup<'a> {
     pub(super) stdio: &'a ChildStdio,
 }
 
-/// Creates the child, which becomes the command. Returns before the program has started, as exec may hang: exec closes
-/// the pipe that the returned child holds, or the reason of a failure is written to it. An error means that no process
-/// could be made.
+/// Creates the child, which becomes the command. Returns before the program has started, as exec may hang. Exec closes
+/// the pipe that the returned child holds. If exec fails, the reason is written to that pipe. Returns an error if no
+/// process could be created.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
-    // The pipe is above the standard descriptors, which the child replaces. This process closes the writing end on
-    // return: as long as it had one, exec would not end the pipe.
+    // The pipe is above the standard descriptors, which the child replaces. This process closes the write end on
+    // return, or exec would not end the pipe.
     let (report, write_end) = pipe()?;
     set_nonblocking(&report)?;
     let parent = std::process::id();
-    // SAFETY: the only other threads ask a store (`host::store`). The child uses no lock that they could hold, but for the
-    // heap's, which `fork` frees in the child (glibc, musl since 1.2.2, macOS).
+    // SAFETY: the only other threads ask a store (`host::store`). The child uses no lock that they could hold, except
+    // the heap's, which `fork` frees in the child (glibc, musl since 1.2.2, macOS).
     let pid = match unsafe { fork() }? {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {
             // Returns only if the command could not be executed.
             let errno = become_command(&mut setup, parent);
-            // Here, as a look at the files may hang.
+            // Done here, because looking at the files may hang.
             let failure = encode_failure(&explain(errno, setup.words, setup.files));
             let _ = uninterrupted(|| write(write_end.as_fd(), &failure));
-            // The report decides, not this status.
+            // The report counts, not this status.
             exit_now(127)
         }
     };
     if setup.isolation == Isolation::Group {
-        // The child does the same. Whichever is first, a signal to the group finds it; the call fails after exec.
+        // The child does the same, so a signal to the group finds it whichever is first. The call fails after exec.
         let _ = setpgid(pid, pid);
     }
     let leads_group = setup.isolation != Isolation::Shared;
     Ok(Child::new(pid.as_raw(), leads_group, report))
 }
 
-/// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables
-/// and the caller's signal actions, and executes the command. Returns only after a failure, with the error of the
-/// failed step. If backoff (process `parent`) has died already, ends the child instead, without a report.
+/// Turns the child into the command. Sets its group or session, the signal for backoff's death, its descriptors and
+/// variables and the caller's signal actions, then executes the command. Returns only after a failure, with the error
+/// of the failed step. If backoff (process `parent`) has already died, exits instead, without a report.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
     // A new child leads no group, so neither call can fail.
@@ -105,12 +104,12 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         Isolation::Session => setsid().map(drop),
     };
     let death_signal = match setup.isolation {
-        // A stopped child does not act on TERM, and without a terminal would never be continued.
+        // A stopped child does not act on SIGTERM, and without a terminal would never be continued.
         Isolation::Session => signal::Signal::SIGKILL,
-        // The command can clean up, and end its own children.
+        // The command can clean up, and terminate its own children.
         _ => signal::Signal::SIGTERM,
     };
-    // backoff has died before the kernel knew what to send.
+    // backoff died before the kernel knew what to send.
     if !set_death_signal(parent, death_signal) {
         exit_now(128 + libc::SIGTERM);
     }
@@ -118,13 +117,13 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         return errno;
     }
     address_to_this_process(&mut setup.environment, parent);
-    // Last, as it unblocks signals.
+    // This comes last because it unblocks signals.
     setup.signals.restore_in_child(setup.never_ignored);
     exec(setup)
 }
 
-/// Replaces the child's standard descriptors; those without a replacement stay the caller's. Replacements are above 2,
-/// so none is overwritten before it is duplicated.
+/// Replaces the child's standard descriptors. Those without a replacement remain the caller's. Replacements are above
+/// 2, so none is overwritten before it is duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     if let Some(input) = &stdio.input {
         dup2_stdin(input)?;
@@ -138,8 +137,8 @@ fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     Ok(())
 }
 
-/// Tries each file, as `execvp(3)` does for a PATH. Returns only if none could be executed, with the error to report:
-/// of several, "permission denied" says more than "not found".
+/// Tries each file, as `execvp(3)` does for PATH. Returns only if none could be executed. "Permission denied" then
+/// takes precedence, as it says more than "not found".
 fn exec(setup: &ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
@@ -153,8 +152,8 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
             }
             // Reported if no other file can be executed.
             Errno::EACCES => denied = true,
-            // No such file in this directory, or the directory's file system is gone (a dead server, a removed disk),
-            // which says nothing about the other directories: try the next one.
+            // There is no such file in this directory, or the directory's file system is gone (a dead server, a removed
+            // disk). That says nothing about the other directories, so try the next one.
             Errno::ENOENT | Errno::ENOTDIR | Errno::ESTALE | Errno::ENODEV | Errno::ETIMEDOUT => {}
             _ => return last,
         }
@@ -162,7 +161,7 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
     if denied { Errno::EACCES } else { last }
 }
 
-/// Runs a script without `#!` as shells do: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name. Returns only if
+/// Runs a script without `#!` as shells do, with `/bin/sh FILE ARGUMENTS`. FILE replaces the name. Returns only if
 /// there is no shell.
 fn run_by_shell(file: &CStr, setup: &ChildSetup<'_>) {
     let mut words = vec![SHELL, file];

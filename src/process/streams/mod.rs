@@ -1,6 +1,7 @@
-//! Streams of the command that backoff handles: input that every attempt has to read again, and output that an option
-//! examines or keeps. Created before an attempt, moved while it runs (`moving.rs`), closed at its end; output may be
-//! kept until the end of the run. All other streams are inherited, or `/dev/null`: backoff never sees their data.
+//! Streams of the command that backoff handles. These are input that every attempt must read again, and output that an
+//! option examines or keeps. Created before an attempt, moved while it runs (`moving.rs`), closed at its end. Output
+//! may be kept until the end of the run. All other streams are inherited or `/dev/null`, and backoff never sees their
+//! data.
 
 mod moving;
 mod observer;
@@ -23,34 +24,33 @@ use observer::OutputObserver;
 use output::Output;
 use stdin::Stdin;
 
-/// The streams of a run.
 #[derive(Debug)]
 pub(crate) struct Streams {
     options: StreamOptions,
     pub(crate) input: Stdin,
     pub(crate) outputs: PerChannel<Output>,
-    /// backoff handles standard output, which goes to the same file as standard error.
+    /// backoff handles standard output, and it goes to the same file as standard error.
     stdout_shares_file: bool,
     /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
-    /// Messages and the output of hooks are dropped with `--stderr failure`, as the run has succeeded.
+    /// With `--stderr failure`, messages and the output of hooks are dropped, as the run has succeeded.
     drops_messages: bool,
-    /// Observes the running attempt, or has observed the last one.
+    /// Observes the running attempt, or observed the last one.
     pub(crate) observer: OutputObserver,
 }
 
 /// A descriptor to poll, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// Input to feed through a pipe: its source or the pipe.
+    /// Input fed through a pipe. Either its source or the pipe is polled.
     Input,
     Output(Channel),
 }
 
-/// Before and after an attempt; `moving.rs` has what happens while it runs.
+/// Before and after an attempt. `moving.rs` has what happens while it runs.
 impl Streams {
-    /// Prepares the streams of a run. Called before the first attempt, which moves the offset of standard input: later
-    /// attempts go back to the one noted here. An error means that standard input cannot be examined.
+    /// Prepares the streams of a run. Called before the first attempt, which moves the offset of standard input. Later
+    /// attempts return to the one noted here. Returns an error if standard input cannot be examined.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let outputs = PerChannel {
             stdout: Output::new(stdio::OUT, options.modes[Channel::Stdout]),
@@ -68,9 +68,9 @@ impl Streams {
         })
     }
 
-    /// Creates pipes or pseudo-terminals for an attempt, forgets what the last attempt's output showed, and returns
-    /// the command's ends. The caller has to drop them once the command has started, or its output would never end. The
-    /// pipe of standard input may hold kept or duplicated bytes already; nothing is taken from the source yet. An error
+    /// Creates pipes or pseudo-terminals for an attempt, forgets what the last attempt's output showed, and returns the
+    /// command's ends. The caller must drop them once the command has started, or its output would never end. The pipe
+    /// of standard input may already hold kept or duplicated bytes, but nothing is taken from the source yet. An error
     /// ends the run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         // A single stream has no lines to keep apart.
@@ -81,7 +81,7 @@ impl Streams {
         let input = self.input.begin()?;
         let output = self.begin_output(Channel::Stdout)?;
         let error = match &output {
-            // The order of both outputs is then as on a terminal.
+            // Both outputs then have the same order as on a terminal.
             Some(output) if self.share_one_pty() => {
                 self.outputs.stderr.begin(None);
                 Some(output.try_clone()?)
@@ -95,21 +95,21 @@ impl Streams {
         })
     }
 
-    /// Returns true if both outputs pass through backoff, which forwards them at once to the same file.
+    /// Returns true if both outputs pass through backoff and are forwarded at once to the same file.
     fn are_streamed_to_one_file(&self) -> bool {
         self.stdout_shares_file
             && self.is_streamed(Channel::Stdout)
             && self.is_streamed(Channel::Stderr)
     }
 
-    /// Returns true if one pseudo-terminal carries both outputs, as `outputs.stdout`: nothing needs them apart.
+    /// Returns true if one pseudo-terminal carries both outputs, as `outputs.stdout`, because nothing needs them apart.
     fn share_one_pty(&self) -> bool {
         self.options.pty
             && self.are_streamed_to_one_file()
             && self.options.is_watched[Channel::Stdout] == self.options.is_watched[Channel::Stderr]
     }
 
-    /// Returns a pseudo-terminal that has lost its reader, to be dropped once the command has got PIPE.
+    /// Returns a pseudo-terminal that has lost its reader, to be dropped once the command was sent SIGPIPE.
     pub(crate) fn take_lost_pty(&mut self) -> Option<OwnedFd> {
         let outputs = &mut self.outputs;
         outputs
@@ -119,24 +119,24 @@ impl Streams {
             .or_else(|| outputs.stderr.lost_pty.take())
     }
 
-    /// Gives the pseudo-terminals of the attempt the size of our terminal. Returns true if that has changed it.
+    /// Gives the attempt's pseudo-terminals the size of our terminal. Returns true if a size changed.
     pub(crate) fn copy_size(&self) -> bool {
         let outputs = self.outputs.values().into_iter();
         outputs.filter(|output| output.copy_size()).count() > 0
     }
 
-    /// Returns true if an output passes through backoff, which forwards it at once.
+    /// Returns true if an output passes through backoff and is forwarded at once.
     fn is_streamed(&self, channel: Channel) -> bool {
         self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
-    /// Prepares an output for an attempt. If backoff must see it, makes a pipe or a pseudo-terminal, keeps the end to
-    /// read from, and returns the command's. Returns `/dev/null` if the output is only dropped, and None if the command
-    /// inherits the caller's.
+    /// Prepares an output for an attempt, and returns the command's end. If backoff must see it, creates a pipe or
+    /// pseudo-terminal and keeps the read end. Returns `/dev/null` if the output is only dropped, and None if the
+    /// command inherits the caller's.
     fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
         let output = &mut self.outputs[channel];
         if channel == Channel::Stderr && !fd::is_inherited(stdio::ERR) {
-            // The caller has closed it, as some do who want no messages.
+            // The caller has closed it, perhaps to get no messages.
             output.begin(None);
             return Ok(None);
         }
@@ -158,9 +158,8 @@ impl Streams {
         Ok(None)
     }
 
-    /// Ends the attempt: closes its pipes and pseudo-terminals, and keeps the input that it has read for the next
-    /// attempt. Returns what the streams have shown, or the first error of a
-    /// stream as a message, which ends the run.
+    /// Ends the attempt. Closes its pipes and pseudo-terminals, and keeps the input that it has read for the next
+    /// attempt. Returns what the streams have shown, or the first error of a stream as a message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         self.input.end();
         let seen = Seen {
@@ -169,9 +168,9 @@ impl Streams {
             input_lost: self.input.is_incomplete,
             input_error: self.input.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
-            // A reader of standard error that is gone does not matter, as for a command whose output is inherited.
+            // A lost reader of standard error does not matter, as for a command whose output is inherited.
             reader_gone: self.outputs.stdout.reader_gone,
-            // Stays as it is, while the caller may set `reader_gone` for a reader that left without a failed write.
+            // Not changed when the caller sets `reader_gone` for a reader that left without a failed write.
             output_refused: self.outputs.stdout.reader_gone,
             not_kept: self.not_kept(),
             // Set by the caller.
@@ -183,8 +182,8 @@ impl Streams {
         }
     }
 
-    /// Ends both outputs, and takes the errors of all streams. Returns the first of them as a message, as one is enough
-    /// to end the run; None if there was none.
+    /// Ends both outputs, and takes the errors of all streams. Returns the first as a message, if any, as one is enough
+    /// to end the run.
     fn end_outputs_and_take_fault(&mut self) -> Option<String> {
         let of_input = self.input.fault.take();
         let of_stdout = self.outputs.stdout.end();
@@ -198,8 +197,8 @@ impl Streams {
         of_stderr.map(|why| format!("{}: {why}", Channel::Stderr))
     }
 
-    /// Returns, once, which outputs could not be kept completely, and why, for a warning; None if all could. Such an
-    /// output is printed instead: what was kept, then the rest as it comes.
+    /// Returns, once, which outputs could not be kept completely and why, for a warning. Such an output is printed
+    /// instead, first what was kept and then the rest as it comes.
     fn not_kept(&mut self) -> Option<String> {
         let mut not_kept = Vec::new();
         for channel in Channel::ALL {
@@ -213,28 +212,28 @@ impl Streams {
         Some(not_kept.join("; "))
     }
 
-    /// Drops kept output unless it has to be printed at the end of the run.
+    /// Drops kept output unless it must be printed at the end of the run.
     pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
         self.outputs.stdout.drop_unless_wanted(kept);
         self.outputs.stderr.drop_unless_wanted(kept);
     }
 
-    /// Forgets kept output once it was printed or given up, so that it is never printed twice and later messages are no
-    /// longer held back with it.
+    /// Forgets kept output once it was printed or given up, so that it is never printed twice, and later messages are
+    /// no longer held back with it.
     pub(crate) fn forget_kept_output(&mut self) {
         for channel in Channel::ALL {
             self.outputs[channel].close();
             self.outputs[channel].begin_to_forward();
         }
-        // The printed output may end within a line. Not noted before: while standard error holds messages back, the end
-        // of standard output would not count.
+        // The printed output may end within a line. This is noted only now, as the end of standard output does not
+        // count while standard error holds messages back.
         for channel in Channel::ALL {
             self.note_written(channel);
         }
     }
 
-    /// Drops later messages, and what later hooks write, with `--stderr failure`, as the run has succeeded: standard
-    /// error is printed after a failure only, with backoff's own lines in it.
+    /// With `--stderr failure`, drops later messages and what later hooks write, as the run has succeeded. Standard
+    /// error, including backoff's own lines, is printed only after a failure.
     pub(crate) fn drop_later_messages(&mut self) {
         self.drops_messages = self.holds_back_stderr();
     }
@@ -249,9 +248,8 @@ impl Streams {
         self.holds_back_stderr() && self.outputs.stderr.keeps()
     }
 
-    /// Takes lines of backoff that must not be printed now: adds them to the held-back standard error, so that their
-    /// order stays, or drops them. Returns true if it has taken them, and false, without an effect, if the caller has
-    /// to print them.
+    /// Takes lines of backoff that must not be printed now. Adds them to the held-back standard error, which keeps the
+    /// order, or drops them. Returns false, without any effect, if the caller must print them.
     pub(crate) fn hold_message(&mut self, lines: &str) -> bool {
         if self.drops_messages {
             return true;
@@ -263,9 +261,10 @@ impl Streams {
         holds
     }
 
-    /// Returns where hooks and predicates have to write in place of standard error: the file that holds standard error
-    /// back (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself,
-    /// also if the system had no file to hold it back. An error (no descriptor is free) means that they cannot run.
+    /// Returns what hooks and predicates must write to instead of standard error, either the file that holds it back
+    /// (`--stderr failure`), or `/dev/null` if messages are dropped. Returns None if they write to standard error
+    /// itself, even if only because there was no file to hold it back. Returns an error if no descriptor is free, so
+    /// they cannot run.
     pub(crate) fn held_stderr(&mut self) -> io::Result<Option<OwnedFd>> {
         if self.drops_messages {
             return fd::null().map(Some);

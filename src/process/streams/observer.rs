@@ -1,5 +1,5 @@
-//! Observes the output of one attempt, as far as options ask for it: keeps it for predicates, keeps its end for hooks
-//! and for rules of presets, and looks for the user's patterns. Changes nothing in the stream.
+//! Observes the output of one attempt, as far as options need it. Keeps it for predicates, keeps its end for hooks and
+//! preset rules, and searches it for the user's patterns. Changes nothing in the stream.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,30 +13,30 @@ use crate::search::examined::Examined;
 use crate::search::tail::Tail;
 use crate::search::watch::{Watch, WatchList};
 
-/// The end of each output that presets judge, and from which waits (`Retry-After`) are read, in bytes.
+/// How much of each output's end presets judge and waits (`Retry-After`) are read from, in bytes.
 const JUDGED: usize = 1 << 20;
 
-/// The end of the output that hooks get, in bytes.
+/// How much of the output's end hooks get, in bytes.
 const HOOK_OUTPUT: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct OutputObserver {
     /// The outputs to observe (`--match-on`).
     watched: PerChannel<bool>,
-    /// All observed output, of both outputs as it came, for predicates.
+    /// All observed output for predicates, with both outputs in the order in which they came.
     copy: Option<Spool>,
     /// The end of the observed output, for hooks.
     hook_output: Option<Tail>,
     watch_list: Rc<WatchList>,
-    /// The search of each output for the patterns of the user.
+    /// The search of each output for the user's patterns.
     watches: PerChannel<Watch>,
     /// The end of each output, if something reads it after a failure.
     tails: Option<PerChannel<Tail>>,
 }
 
 impl OutputObserver {
-    /// Prepares to observe an attempt, as far as options examine its output. Without such an option it observes
-    /// nothing, at no cost.
+    /// Prepares to observe an attempt, as far as options examine its output. Without such an option, it observes
+    /// nothing and costs nothing.
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let watched = PerChannel::each(|channel| options.is_watched[channel]);
         let needs_tails = options.has_presets || options.reads_waits;
@@ -50,12 +50,12 @@ impl OutputObserver {
         }
     }
 
-    /// Observes the next piece of an output, which need not end at a line's end.
+    /// Observes the next piece of an output, which may end within a line.
     pub(super) fn observe(&mut self, channel: Channel, bytes: &[u8]) {
         if bytes.is_empty() || !self.watched[channel] {
             return;
         }
-        // Once it is full, a predicate would judge a part.
+        // Once it is full, a predicate would judge only a part.
         if let Some(copy) = &mut self.copy
             && copy.full.is_none()
         {
@@ -70,8 +70,8 @@ impl OutputObserver {
         self.watches[channel].push(&self.watch_list, bytes);
     }
 
-    /// Returns what rules may ask of the attempt's output, once it has ended, and forgets it; the copies for hooks and
-    /// predicates stay.
+    /// Returns what rules may ask about the output of the finished attempt, and forgets it. The copies for hooks and
+    /// predicates remain.
     pub(crate) fn take_examined(&mut self) -> Examined {
         let mut found = Vec::new();
         for channel in Channel::ALL {
@@ -84,13 +84,13 @@ impl OutputObserver {
         Examined::new(found, tails, time_of_day())
     }
 
-    /// Returns a file with all observed output, as the standard input of predicates; None unless there are any. An
-    /// error means that it could not be kept, and ends the run: the predicate's answer would be about a part.
+    /// Returns a file with all observed output as the standard input of predicates, or None if there are none. Returns
+    /// an error if the output could not be kept. That ends the run, as the predicate would judge only a part.
     pub(crate) fn copy_file(&mut self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_mut().map(Spool::input_of_child).transpose()
     }
 
-    /// Returns a file with the end of the observed output, as the standard input of hooks; `/dev/null` without
+    /// Returns a file with the end of the observed output as the standard input of hooks, or `/dev/null` without
     /// `--hook-output`.
     pub(crate) fn tail_file(&self) -> io::Result<OwnedFd> {
         let Some(hook_output) = &self.hook_output else {

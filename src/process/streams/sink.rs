@@ -2,7 +2,7 @@
 //! another process takes the bytes or the room between `poll(2)` and the call, or if the system refuses `poll(2)`.
 //!
 //! The description of an inherited descriptor is shared with the caller and the command, so O_NONBLOCK must not be set
-//! on it. A pipe or terminal is reopened for writing as a description of our own; if that is refused, each write is
+//! on it. A pipe or terminal is reopened for writing as a description of our own. If that is refused, each write is
 //! limited to the room that `poll(2)` promises.
 
 use std::fs::File;
@@ -17,18 +17,18 @@ use nix::unistd::{read, write};
 use crate::process::sys::fd::{access_mode, inherited, is_piped, ready};
 use crate::process::sys::{stdio, system};
 
-/// Most bytes moved at once.
+/// Limit on bytes moved at once.
 pub(super) const CHUNK: usize = 256 * 1024;
 
 /// A place to write to.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// The file of the log. Several runs may share it, so that a line is one write.
+    /// A file that backoff opened, such as the log. Several runs may share it, so a line is one write.
     Own(File),
     /// The caller's pipe or terminal, reopened non-blocking.
     Reopened(File),
-    /// The caller's descriptor of a file or `/dev/null`, where a write does not wait for a reader, or one that is open
-    /// for reading only, where a write fails.
+    /// The caller's descriptor of a file or `/dev/null`, where a write does not wait for a reader. Also one that is
+    /// open for reading only, where a write fails.
     Inherited(RawFd),
     /// The caller's pipe, socket or terminal, which cannot be reopened. A write of more bytes than there is room for
     /// might block.
@@ -36,10 +36,10 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none; a pipe,
-    /// socket or terminal is reopened as a non-blocking description of our own if the system allows it (for a socket
-    /// never), or else written to in pieces. One that is open for reading only stays as it is, as opening it for
-    /// writing would let backoff write where the command cannot: into the pipe of the command's own input (`>&0`).
+    /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none. A pipe,
+    /// socket or terminal is reopened as a non-blocking description of our own if the system allows it, which it never
+    /// does for a socket. Otherwise it is written to in pieces. One that is open for reading only is not reopened, as
+    /// backoff could then write where the command cannot, into the pipe of the command's own input (`>&0`).
     pub(crate) fn new(fd: RawFd) -> Sink {
         let is_for_reading = access_mode(inherited(fd)) == Ok(OFlag::O_RDONLY);
         if is_for_reading || !is_piped(fd) && !stdio::is_terminal(fd) {
@@ -73,7 +73,7 @@ impl Sink {
     }
 
     fn write_piece(&self, piece: &[u8]) -> nix::Result<usize> {
-        // If `poll` fails, the write has to be tried.
+        // If `poll` fails, the write must be tried.
         if matches!(self, Sink::Blocking(_))
             && ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty())
         {
@@ -83,9 +83,9 @@ impl Sink {
     }
 }
 
-/// Returns the first of these bytes that a pipe takes as a whole or not at all, up to the end of a line if there is one:
-/// so whole lines of several writers (`make -j`) do not mix. A terminal or socket practically always has as much room
-/// once `poll` has found some.
+/// Returns the first bytes that a pipe takes as a whole or not at all, up to the end of a line if there is one. So
+/// whole lines of several writers (`make -j`) do not mix. A terminal or socket practically always has as much room once
+/// `poll` has found some.
 fn piece(bytes: &[u8]) -> &[u8] {
     let most = &bytes[..bytes.len().min(libc::PIPE_BUF)];
     match memchr::memrchr(b'\n', most) {
@@ -94,8 +94,8 @@ fn piece(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Makes a buffer as long as a chunk, unless it is: then its bytes stay. Zeroed by the system, not by hand: pages that
-/// no byte reaches cost nothing.
+/// Makes a buffer as long as a chunk. One that already is keeps its bytes. The system zeroes it, so pages that no byte
+/// reaches cost nothing.
 pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
     if buffer.len() != CHUNK {
         *buffer = vec![0; CHUNK];
@@ -103,7 +103,7 @@ pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
 }
 
 /// Reads a chunk, at most `limit` bytes (at least 1), from a description that is non-blocking or ready. Returns 0 at
-/// the end, `None` if no data is available now. Makes `into` as long as a chunk, and widens a pipe that seems to have
+/// the end, and None if no data is available now. Makes `into` as long as a chunk, and widens a pipe that seems to have
 /// been full.
 pub(super) fn read_chunk(
     source: BorrowedFd<'_>,
@@ -121,8 +121,8 @@ pub(super) fn read_chunk(
     }
 }
 
-/// Reads a chunk from the caller's descriptor, which is blocking, so it is polled before. Returns 0 at the end, `None`
-/// if no data is available now.
+/// Reads a chunk from the caller's descriptor, which is blocking and is therefore polled first. Returns 0 at the end,
+/// and None if no data is available now.
 pub(super) fn read_inherited(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,
@@ -135,7 +135,7 @@ pub(super) fn read_inherited(
 
 /// Widens a pipe that seems to have been full when `count` bytes were read, so that writer and reader stop waiting for
 /// each other. More than half of the usual 64 KiB counts as full, as writes that do not fill pages leave gaps. Pipes
-/// are not widened from the start, as the capacity of all pipes of a user is limited. Other files stay as they are.
+/// are not widened from the start, as the capacity of all pipes of a user is limited. Other files are not changed.
 pub(super) fn widen_if_busy(pipe: BorrowedFd<'_>, count: usize) {
     if count > 32 * 1024 {
         system::widen_pipe(pipe, CHUNK as i32);

@@ -1,6 +1,6 @@
-//! Bytes that are kept: output to be printed later, input to be replayed. They are in a file in memory, and beyond
-//! [`IN_MEMORY`] in an unnamed file in the temporary directory; no other process can open either, and both vanish with
-//! the process. An error that a function returns is one of such a file.
+//! Kept bytes, either output to print later or input to replay. They are in an in-memory file, and beyond [`IN_MEMORY`]
+//! in an unnamed file in the temporary directory. No other process can open either, and both vanish with the process.
+//! Errors returned here come from such a file.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -24,9 +24,9 @@ const MOST_IN_MEMORY: u64 = 64 << 20;
 /// A growing sequence of bytes, readable at any offset.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
-    /// Made at the first use.
+    /// Created at first use.
     file: Option<File>,
-    /// Why the temporary directory cannot hold the file, which stays in memory.
+    /// Why the temporary directory cannot hold the file, which remains in memory.
     stays_in_memory: Option<String>,
     /// The file is in the temporary directory.
     is_on_disk: bool,
@@ -34,12 +34,12 @@ pub(crate) struct Spool {
     pub(super) len: u64,
     /// Why no more should be appended.
     pub(super) full: Option<String>,
-    /// Bytes that were appended when the file was full.
+    /// Bytes that were appended once the file was full.
     overflow: Vec<u8>,
 }
 
 impl Spool {
-    /// Appends all bytes, even to a full spool: it never loses any, and `full` tells the caller to stop.
+    /// Appends all bytes, even to a full spool, so none is ever lost. `full` tells the caller to stop.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         let mut written = 0;
         if self.full.is_none()
@@ -51,7 +51,7 @@ impl Spool {
         self.len += bytes.len() as u64;
     }
 
-    /// Appends to the file, and counts in `written` how many bytes it has taken, also if it has not taken all.
+    /// Appends to the file. Counts in `written` how many bytes it has taken, even if not all.
     fn append_to_file(&mut self, bytes: &[u8], written: &mut usize) -> io::Result<()> {
         let len = self.len + bytes.len() as u64;
         if len > IN_MEMORY && !self.is_on_disk && self.stays_in_memory.is_none() {
@@ -61,13 +61,13 @@ impl Spool {
             && len > MOST_IN_MEMORY
         {
             let mebibytes = MOST_IN_MEMORY >> 20;
-            let why = format!("{why}, and {mebibytes} MiB of memory are full");
+            let why = format!("{why}, and {mebibytes} MiB of memory are used up");
             return Err(io::Error::other(why));
         }
         let file = self.shared_file()?;
         while *written < bytes.len() {
             match uninterrupted(|| write(file, &bytes[*written..]))? {
-                // Without an error the loop would try for ever.
+                // Without an error the loop would never end.
                 0 => return Err(io::ErrorKind::WriteZero.into()),
                 count => *written += count,
             }
@@ -97,8 +97,8 @@ impl Spool {
         appending(on_disk)
     }
 
-    /// Returns the file. Every write to it appends: children may write to it, too, so that their output and backoff's
-    /// lines stay in order, and a reader may move its offset.
+    /// Returns the file. Every write to it appends, because children may also write to it and a reader may move its
+    /// offset. So their output and backoff's lines remain in order.
     pub(super) fn shared_file(&mut self) -> io::Result<&File> {
         let file = match self.file.take() {
             Some(file) => file,
@@ -107,7 +107,7 @@ impl Spool {
         Ok(self.file.insert(file))
     }
 
-    /// Returns the number of bytes, also of those that children have appended.
+    /// Returns the number of bytes, including those that children have appended.
     pub(super) fn len_of_all(&self) -> io::Result<u64> {
         Ok(self.len_of_file()? + self.overflow.len() as u64)
     }
@@ -119,8 +119,8 @@ impl Spool {
         }
     }
 
-    /// Reads into `chunk`, which it makes long enough, the bytes at the beginning of a range of offsets. Returns how
-    /// many: at most a chunk, so the caller asks again for the rest; 0 if the spool has no byte at that offset.
+    /// Reads the bytes at the beginning of a range of offsets into `chunk`, which it makes long enough. Returns how
+    /// many, at most a chunk, so the caller asks again for the rest. Returns 0 if the spool has no byte at that offset.
     pub(crate) fn read_at(
         &self,
         chunk: &mut Vec<u8>,
@@ -144,7 +144,7 @@ impl Spool {
     }
 
     /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with
-    /// an offset of its own, except as in [`reopened`]. An error means that bytes are not in it, or that no descriptor is
+    /// its own offset, except as in [`reopened`]. Returns an error if bytes are missing from it, or if no descriptor is
     /// free.
     pub(crate) fn input_of_child(&mut self) -> io::Result<OwnedFd> {
         match &self.full {
@@ -154,8 +154,8 @@ impl Spool {
     }
 }
 
-/// Opens an unnamed file again for reading, with an offset of its own, as several readers may read it. Without `/proc`,
-/// it shares the offset of `file`, which is rewound.
+/// Reopens an unnamed file for reading, with its own offset, as several readers may read it. Without `/proc`, it shares
+/// the offset of `file`, which is rewound.
 fn reopened(file: &File) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| {
         let mut same = file.try_clone()?;

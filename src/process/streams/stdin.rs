@@ -1,11 +1,11 @@
-//! The command's standard input: every attempt reads the same bytes. A retry that read the rest only would work on cut
-//! data, and seem to succeed.
+//! The command's standard input. Every attempt reads the same bytes. A retry that read only the rest would work on
+//! truncated data, and seem to succeed.
 //!
 //! A file is rewound. Otherwise a pipe feeds an attempt the kept bytes, which earlier attempts have read, and then the
-//! source's. Unread bytes of a pipe or Unix socket are *duplicated* into the command's pipe, by `tee(2)` or by `recv(2)`
-//! with MSG_PEEK: the window. Only what the command has read of it is then taken from the source and kept, so that the
-//! rest stays for later programs (`while read`). The next window begins when this one has been read, of which no event
-//! tells. Where the system cannot duplicate, the source is read ahead of the command.
+//! source's. Unread bytes of a pipe or Unix socket are *duplicated* into the command's pipe, by `tee(2)` or by
+//! `recv(2)` with MSG_PEEK. They are called the window. Only what the command has read of it is then taken from the
+//! source and kept, so that the rest remains for later programs (`while read`). The next window begins when this one
+//! has been read, which no event reports. If the system cannot duplicate, the source is read ahead of the command.
 
 use std::io;
 use std::mem::take;
@@ -31,7 +31,7 @@ use crate::run::streams::InputMode;
 use crate::run::uninterrupted;
 use crate::text::{describe, describe_error};
 
-/// First and longest delay between looks at a window that the command has not read yet.
+/// First and longest delay between checks of a window that the command has not read yet.
 const FIRST_DELAY: Duration = Duration::from_micros(50);
 const LONGEST_DELAY: Duration = Duration::from_millis(100);
 
@@ -41,22 +41,22 @@ pub(crate) struct Stdin {
     /// The caller's standard input.
     source: BorrowedFd<'static>,
     method: Method,
-    /// The bytes that were taken from the source, to be fed to each attempt.
+    /// The bytes taken from the source, to be fed to each attempt.
     kept: Spool,
     /// `--stdin-limit`, in bytes.
     limit: u64,
-    /// Kept bytes are not all: they exceed the limit, could not be kept, or another process took some.
+    /// Kept bytes are incomplete, because they exceed the limit, could not be kept, or another process took some.
     pub(super) is_incomplete: bool,
-    /// Why they are not all; None if they exceeded the limit.
+    /// Why they are incomplete. None if they exceeded the limit.
     pub(super) error: Option<String>,
-    /// Bytes that were read before the first attempt and could not be kept, so that it is the last.
+    /// Bytes that were read before the first attempt and could not be kept, so that attempt is the last.
     unfed: Vec<u8>,
     /// The pipe of the running attempt, while there is input to feed.
     feed: Option<Feed>,
-    /// The error that stopped feeding. The command may wait for input that will not come, so the attempt must be ended;
-    /// it never sees a false end of input.
+    /// The error that stopped feeding. The command may wait for input that will not come, so the attempt must be ended.
+    /// It never sees a false end of input.
     pub(crate) fault: Option<String>,
-    /// The source needs reading ahead of the command, and this was not reported yet.
+    /// The source must be read ahead of the command, and this was not reported yet.
     pub(super) newly_read_ahead: bool,
 }
 
@@ -68,24 +68,24 @@ enum Method {
     Null,
     /// A file, rewound to its offset at the start of the run.
     Rewind(libc::off_t),
-    /// The source is read before the first attempt (`--stdin replay`); then `Replay` or `ReadAhead` is chosen.
+    /// The source is read before the first attempt (`--stdin replay`). Then `Replay` or `ReadAhead` is chosen.
     ReadFirst,
-    /// A pipe: kept bytes, then windows of the source.
+    /// A pipe with kept bytes, then windows of the source.
     Tee,
-    /// A pipe: kept bytes, then the source, which is read once the pipe has room.
+    /// A pipe with kept bytes, then the source, which is read once the pipe has room.
     ReadAhead,
-    /// A pipe: kept bytes only, as the end of the source was seen.
+    /// A pipe with kept bytes only, as the source has ended.
     Replay,
 }
 
 /// The pipe into a running attempt.
 #[derive(Debug)]
 struct Feed {
-    /// The end that backoff writes to; the command reads from the other one.
+    /// The end that backoff writes to. The command reads from the other one.
     pipe: OwnedFd,
     /// Offsets of kept bytes that are still to be fed.
     replay: Range<u64>,
-    /// Bytes on their way into the pipe, which are not part of a window.
+    /// Bytes on their way into the pipe that are not part of a window.
     chunk: Vec<u8>,
     /// The part of the chunk that waits for room.
     unwritten: Range<usize>,
@@ -94,22 +94,22 @@ struct Feed {
     wait: Wait,
 }
 
-/// The condition for the next step.
+/// What the next step waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     /// Room in the command's pipe.
     Room,
     /// Bytes from the source.
     Data,
-    /// The end of a delay, as no event reports that what is in the pipe was read.
+    /// The end of a delay, as no event reports that the pipe's contents were read.
     Delay(Duration),
-    /// Nothing: the input has ended, the command has stopped reading, or feeding has failed.
+    /// Nothing, because the input has ended, the command has stopped reading, or feeding has failed.
     Over,
 }
 
 impl Stdin {
-    /// Chooses how attempts get standard input; reads nothing yet. At most `limit` bytes are kept for replay. An error
-    /// means that the type of standard input cannot be learned.
+    /// Chooses how attempts get standard input, and reads nothing yet. Keeps at most `limit` bytes for replay. Returns
+    /// an error if the type of standard input cannot be determined.
     pub(crate) fn new(
         source: BorrowedFd<'static>,
         mode: InputMode,
@@ -135,8 +135,8 @@ impl Stdin {
         })
     }
 
-    /// Returns the source while it has to be read before the first attempt, or else None. Returns the error of a read
-    /// (EBADF) if it is open for writing only, as no event might ever report it as readable.
+    /// Returns the source if it must be read before the first attempt. Returns EBADF, as a read would, if it is open
+    /// for writing only, as no event might ever report it as readable.
     pub(crate) fn source_to_read_first(&self) -> io::Result<Option<BorrowedFd<'static>>> {
         if self.method != Method::ReadFirst {
             return Ok(None);
@@ -149,7 +149,7 @@ impl Stdin {
 
     /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
     /// of the source, or once bytes cannot be kept (beyond the limit, or disk and memory are full), chooses the method
-    /// of the attempts, which ends this reading. An error is that of the read, and ends the run.
+    /// of the attempts, which ends this reading. Returns the error of a failed read, which ends the run.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
         let mut chunk = Vec::new();
         if let Some(count) = read_inherited(self.source, &mut chunk)? {
@@ -157,7 +157,7 @@ impl Stdin {
             if count == 0 {
                 self.method = Method::Replay;
             } else if self.is_incomplete {
-                // The first attempt can still get all: kept bytes, this chunk, the rest. There can be no second one.
+                // The first attempt can still get the kept bytes, this chunk and the rest. There can be no second one.
                 chunk.truncate(count);
                 self.unfed = chunk;
                 self.method = Method::ReadAhead;
@@ -166,8 +166,8 @@ impl Stdin {
         Ok(())
     }
 
-    /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit
-    /// or cannot be kept, only notes that: then no further attempt is made.
+    /// Keeps more bytes, unless some are already lost, as an input with a gap cannot be replayed. If they exceed the
+    /// limit or cannot be kept, only notes that. No further attempt is then made.
     fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.kept.len + bytes.len() as u64 > self.limit;
         if self.is_incomplete || bytes.is_empty() {
@@ -181,9 +181,8 @@ impl Stdin {
         }
     }
 
-    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound before, with
-    /// [`Method::Rewind`]). Drop it once the command has started: otherwise backoff cannot see that the command has
-    /// closed its own.
+    /// Returns the standard input of an attempt, or None if the attempt inherits the caller's, which [`Method::Rewind`]
+    /// rewinds first. Drop it once the command has started, or backoff cannot see that the command has closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.method {
             Method::Inherit => return Ok(None),
@@ -195,7 +194,7 @@ impl Stdin {
             Method::ReadFirst | Method::Tee | Method::ReadAhead | Method::Replay => {}
         }
         let (reader, pipe) = pipe()?;
-        // The two ends have separate flags: the command's end stays blocking.
+        // The two ends have separate flags, so the command's end remains blocking.
         set_nonblocking(&pipe)?;
         self.feed = Some(Feed {
             pipe,
@@ -205,15 +204,15 @@ impl Stdin {
             window: 0,
             wait: Wait::Room,
         });
-        // Reading ahead takes bytes from later programs: not before the command has started.
+        // Reading ahead takes bytes from later programs, so it waits until the command has started.
         if self.method != Method::ReadAhead {
             self.fill_pipe();
         }
         Ok(Some(reader))
     }
 
-    /// Returns the descriptor and event to poll before [`Stdin::fill_pipe`]. None if nothing is fed, after an error,
-    /// or if no event reports the next step, for which [`Stdin::wake_after`] gives a time.
+    /// Returns the descriptor and event to poll before [`Stdin::fill_pipe`]. Returns None if nothing is fed, after an
+    /// error, or if no event reports the next step. Then [`Stdin::wake_after`] gives a time.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         let feed = self.feed.as_ref()?;
         match feed.wait {
@@ -232,8 +231,8 @@ impl Stdin {
     }
 
     /// Takes the next step of feeding input to the command, without blocking. Closes the pipe at the end of the input,
-    /// or if the command has closed its end. An error is noted in `fault`, and nothing more is fed; the pipe stays open
-    /// then, or the command would see an end of input. Does nothing if there is no input to feed.
+    /// or if the command has closed its end. After an error, which is noted in `fault`, nothing more is fed. The pipe
+    /// then remains open, or the command would see an end of input. Does nothing if there is no input to feed.
     pub(crate) fn fill_pipe(&mut self) {
         let Some(mut feed) = self.feed.take() else {
             return;
@@ -247,8 +246,8 @@ impl Stdin {
         }
     }
 
-    /// Writes what waits for room, or else takes the next bytes: kept ones first, then the source's. Returns what to wait
-    /// for before the next step.
+    /// Writes what waits for room. If nothing does, first takes the next bytes, kept ones before the source's. Returns
+    /// what to wait for before the next step.
     fn step(&mut self, feed: &mut Feed) -> io::Result<Wait> {
         if feed.unwritten.is_empty() {
             if !feed.replay.is_empty() {
@@ -268,8 +267,8 @@ impl Stdin {
         feed.write()
     }
 
-    /// Takes the next bytes that were kept. Fails if they are gone (another process has cut the file), as the command
-    /// must not see a gap.
+    /// Takes the next kept bytes. Fails if they are gone (another process has truncated the file), as the command must
+    /// not see a gap.
     fn read_kept(&self, feed: &mut Feed) -> io::Result<()> {
         let count = self.kept.read_at(&mut feed.chunk, feed.replay.clone())?;
         if count == 0 {
@@ -280,11 +279,11 @@ impl Stdin {
         Ok(())
     }
 
-    /// Takes bytes from the source, and keeps them for later attempts if they fit. The command may never read them, and
-    /// then they are lost to later programs: so this is done only if the source cannot be duplicated, or after
+    /// Takes bytes from the source, and keeps them for later attempts if they fit. Those that the command never reads
+    /// are lost to later programs. So this is done only if the source cannot be duplicated, or after
     /// [`Stdin::read_first`] has taken more than can be kept.
     fn read_ahead(&mut self, feed: &mut Feed) -> io::Result<Wait> {
-        // Leaves the rest of the source to later programs.
+        // Leave the rest of the source to later programs.
         if has_lost_its_reader(feed.pipe.as_fd()) {
             return Ok(Wait::Over);
         }
@@ -300,11 +299,11 @@ impl Stdin {
         feed.write()
     }
 
-    /// Opens the next window of the source once the command has read all that is in its pipe, or begins to read ahead
-    /// if the system cannot duplicate the source.
+    /// Opens the next window of the source once the command has read everything in its pipe. Begins to read ahead if
+    /// the system cannot duplicate the source.
     fn move_window(&mut self, feed: &mut Feed) -> io::Result<Wait> {
         match self.try_to_move_window(feed) {
-            // The system or a sandbox may lack `tee(2)` or FIONREAD; ECONNRESET only says that a socket was cut off.
+            // The system or a sandbox may lack `tee(2)` or FIONREAD. ECONNRESET only says that a socket was cut off.
             // Without a window, the source no longer holds any byte that the command got, so reading ahead repeats
             // none.
             Err(errno) if errno != Errno::ECONNRESET && feed.window == 0 => {
@@ -339,8 +338,8 @@ impl Stdin {
         }
     }
 
-    /// Closes the window: takes from the source the part that the command has read, and keeps it for later attempts.
-    /// The rest is not taken, as a process that the command left running may still read it, or a later program.
+    /// Closes the window. Takes from the source the part that the command has read, and keeps it for later attempts.
+    /// The rest is not taken, as a process that the command left running, or a later program, may still read it.
     fn take_window(&mut self, feed: &mut Feed) -> nix::Result<()> {
         if feed.window == 0 {
             return Ok(());
@@ -348,7 +347,8 @@ impl Stdin {
         let read_by_command = feed.window - unread(&feed.pipe)?.min(feed.window);
         feed.chunk.resize(read_by_command, 0);
         let mut taken = 0;
-        // Fewer if another process has read from the source: what is left was duplicated, and must not be once more.
+        // Fewer if another process has read from the source. What is left was duplicated, and must not be duplicated
+        // again.
         let left = unread(self.source).unwrap_or(0).min(read_by_command);
         while taken < left {
             match uninterrupted(|| read(self.source, &mut feed.chunk[taken..left]))? {
@@ -363,13 +363,13 @@ impl Stdin {
             self.error = Some("another process has read from it".to_owned());
         }
         self.keep(&feed.chunk[..taken]);
-        // Only now: after an error above, the window stays, so that its bytes are not fed a second time.
+        // Only now, so that the window remains after an error above, and its bytes are not fed a second time.
         feed.window = 0;
         Ok(())
     }
 
-    /// Ends the attempt: closes its pipe, and takes from the source, and keeps for the next attempt, the bytes that it
-    /// has read. An error of that is noted as the fault. Frees all kept bytes if they are incomplete, as they cannot be
+    /// Ends the attempt. Closes its pipe, takes from the source the bytes that it has read, and keeps them for the next
+    /// attempt. An error there becomes the fault. Frees all kept bytes if they are incomplete, as they cannot be
     /// replayed.
     pub(crate) fn end(&mut self) {
         if let Some(mut feed) = self.feed.take()
@@ -384,8 +384,8 @@ impl Stdin {
 }
 
 impl Feed {
-    /// Writes as much of the chunk as there is room for. Returns what to wait for next: room for the rest or the next
-    /// chunk, or nothing if the command has closed its input.
+    /// Writes as much of the chunk as there is room for. Returns what to wait for next, either room for more, or
+    /// nothing if the command has closed its input.
     fn write(&mut self) -> io::Result<Wait> {
         match write(&self.pipe, &self.chunk[self.unwritten.clone()]) {
             Ok(count) => self.unwritten.start += count,
@@ -398,11 +398,11 @@ impl Feed {
 }
 
 impl Method {
-    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe, or a Unix socket that is not standard
-    /// output as well (`spawnSync` of Node gives one), is duplicated; a file or block device is rewound to its offset of
-    /// now, or inherited if it has none or an output may share it ([`is_output_too`]); anything else (a terminal,
-    /// another socket, a pipe open for writing only, the filler of a closed input) is inherited, as it cannot be read
-    /// twice without reading ahead. An error means that the system refuses to tell the type.
+    /// Chooses the method for `--stdin auto` by the type of standard input. A pipe is duplicated, and so is a Unix
+    /// socket that is not also standard output (`spawnSync` of Node gives one). A file or block device is rewound to
+    /// its current offset. It is inherited if it has none, or if an output may share it ([`is_output_too`]). Anything
+    /// else (a terminal, another socket, a pipe open for writing only, the filler of a closed input) is inherited, as
+    /// it cannot be read twice without reading ahead. Returns an error if the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode = access_mode(source)?;
         Ok(match kind(source)? {
@@ -423,8 +423,8 @@ impl Method {
     }
 }
 
-/// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind
-/// would make the command overwrite its output. The system does not tell that from two descriptions of one file, so
+/// Returns true if standard input may share one open file description with an output (`<>file 1>&0`). A rewind would
+/// then make the command overwrite its output. The system does not tell that from two descriptions of one file, so
 /// these count as shared if input is open for writing.
 fn is_output_too(source: BorrowedFd<'_>, access_mode: OFlag) -> bool {
     let number = source.as_raw_fd();

@@ -1,5 +1,4 @@
-//! Clocks, deadlines and `poll(2)`. All other modules get the time from here, so that none measures by a clock that can
-//! jump.
+//! Clocks, deadlines and `poll(2)`. All other modules get the time here, so none measures with a clock that can jump.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +7,7 @@ use nix::poll::{PollFd, PollTimeout};
 
 use super::system;
 
-/// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
+/// Returns the time of CLOCK_MONOTONIC, which never jumps, and stops while the machine sleeps.
 #[allow(
     clippy::disallowed_methods,
     reason = "this is the one place that reads it"
@@ -26,7 +25,6 @@ pub(crate) fn time_of_day() -> SystemTime {
     SystemTime::now()
 }
 
-/// Returns the time since the UNIX epoch.
 pub(crate) fn since_epoch() -> Duration {
     time_of_day().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
@@ -64,25 +62,25 @@ impl Deadline {
         Deadline([self.0, other.0].into_iter().flatten().min())
     }
 
-    /// Returns the later of both times. Never stays never.
+    /// Returns the later time. Never remains never.
     pub(crate) fn or_later(self, other: Instant) -> Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
 
-    /// Postpones the deadline; one that the clock cannot represent becomes never.
+    /// Postpones the deadline. One that the clock cannot represent becomes never.
     pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
     }
 }
 
-/// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
-/// sleeps without limit). Returns true then, false if polling fails (a lowered descriptor limit, a system call filter):
-/// the caller has to try every descriptor.
+/// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal arrives or `timeout` has passed. None sleeps
+/// without limit. Returns false if polling fails (a lowered descriptor limit, a system call filter), and the caller
+/// must try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     match system::poll(fds, timeout) {
         Ok(_) | Err(Errno::EINTR) => true,
         Err(_) => {
-            // 10 ms keep callers from spinning.
+            // Sleep 10 ms to keep callers from spinning.
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
             false
         }

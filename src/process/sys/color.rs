@@ -1,12 +1,12 @@
-//! Decides if output is colored.
+//! Decides whether output is colored.
 
 use std::os::fd::RawFd;
 
 use super::environment::nonempty;
 use super::stdio::is_terminal;
 
-/// Returns true if output on `fd` is to be colored: on a terminal that can, unless the user's environment decides:
-/// NO_COLOR forbids colors (no-color.org), or else CLICOLOR_FORCE demands them (bixense.com/clicolors).
+/// Returns true if output on `fd` should be colored. NO_COLOR forbids colors (no-color.org). Otherwise CLICOLOR_FORCE
+/// forces them (bixense.com/clicolors). Without either, a terminal that supports them gets them.
 pub(crate) fn takes_color(fd: RawFd) -> bool {
     if nonempty("NO_COLOR").is_some() {
         return false;

@@ -1,4 +1,4 @@
-//! The environment of backoff, which never changes: attempts get changed copies of it.
+//! backoff's environment, which never changes. Attempts get changed copies.
 #![allow(
     clippy::disallowed_methods,
     reason = "this module reads the environment"
@@ -14,12 +14,12 @@ unsafe extern "C" {
 }
 
 /// Returns the strings of an array that ends with a null pointer, as the C runtime passes arguments and environment.
-/// They are read as the iterator goes on, and live as long as the process.
+/// They are read lazily, and live as long as the process.
 ///
 /// # Safety
 /// `array` ends with a null pointer, and is neither changed nor freed while the process lives.
 pub(crate) unsafe fn strings(array: *const *const c_char) -> impl Iterator<Item = &'static CStr> {
-    // SAFETY: guaranteed by the caller; nothing after the null pointer is read.
+    // SAFETY: guaranteed by the caller. Nothing after the null pointer is read.
     let pointers = (0..).map(move |i| unsafe { *array.add(i) });
     let strings = pointers.take_while(|string| !string.is_null());
     // SAFETY: guaranteed by the caller.
@@ -37,7 +37,7 @@ pub(crate) fn variable(name: &str) -> Option<OsString> {
     var_os(name)
 }
 
-/// Returns the value of a variable that is set to anything but an empty text.
+/// Returns the value of a variable, unless it is empty.
 pub(crate) fn nonempty(name: &str) -> Option<OsString> {
     var_os(name).filter(|value| !value.is_empty())
 }
@@ -49,8 +49,8 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// Returns backoff's directory for this user's state (budgets). None if the environment names no place, or a home that
-/// does not exist: backoff makes directories in a home, but not the home itself.
+/// Returns backoff's directory for this user's state (budgets). Returns None if the environment names no place, or a
+/// home that does not exist. backoff creates directories in a home, but not the home itself.
 pub(crate) fn state_home() -> Option<PathBuf> {
     let decides_home = absolute_path("XDG_STATE_HOME").is_none();
     if decides_home && !absolute_path("HOME")?.exists() {
@@ -59,13 +59,14 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     xdg("XDG_STATE_HOME", ".local/state")
 }
 
-/// Returns backoff's directory for this user's configuration. None if the environment names no place.
+/// Returns backoff's directory for this user's configuration, or None if the environment names no place.
 pub(crate) fn config_home() -> Option<PathBuf> {
     xdg("XDG_CONFIG_HOME", ".config")
 }
 
-/// Returns backoff's directory in an XDG base directory: that of the variable `name`, or else the path `below_home` in
-/// the home. None if neither variable is an absolute path: the XDG specification ignores relative ones.
+/// Returns backoff's directory in the XDG base directory that the variable `name` gives, or else in `below_home` of the
+/// home directory. Returns None if neither variable is an absolute path, as the XDG specification ignores relative
+/// ones.
 fn xdg(name: &str, below_home: &str) -> Option<PathBuf> {
     let base = absolute_path(name).or_else(|| Some(absolute_path("HOME")?.join(below_home)))?;
     Some(base.join("backoff"))

@@ -1,5 +1,5 @@
-//! Descriptors: the caller's, which the command inherits, and backoff's own, which are close-on-exec and above 2, so
-//! that the command gets none of them.
+//! Descriptors. The command inherits the caller's. backoff's own are close-on-exec and above 2, so the command gets
+//! none of them.
 
 use std::fs::File;
 use std::io;
@@ -17,41 +17,40 @@ use super::system::{PATH_ONLY, poll_now};
 use crate::run::uninterrupted;
 use crate::text::describe_error;
 
-/// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers, where a message
-/// would be written into it. Fillers can be neither read nor written, and exec closes them: the command finds its
-/// descriptors closed, as without backoff. Open ones stay as they are. If `/` cannot be opened, closed ones
-/// stay closed.
+/// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers and receives
+/// messages. Fillers can be neither read nor written. Exec closes them, so the command finds its descriptors closed, as
+/// without backoff. Open descriptors are not changed. If `/` cannot be opened, closed ones remain closed.
 pub(crate) fn fill_closed_standard() {
-    // open(2) returns the lowest free number. Above 2, none of the standard ones is free.
+    // open(2) returns the lowest free number. If that is above 2, no standard descriptor is free.
     while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
         if fd.as_raw_fd() > 2 {
             return;
         }
-        // Keeps the filler open.
+        // Keep the filler open.
         let _ = fd.into_raw_fd();
     }
 }
 
-/// Returns true if the caller left this descriptor open. All of backoff's own, which are none of the user's business,
-/// are close-on-exec.
+/// Returns true if the caller left this descriptor open. backoff's own, which do not concern the user, are all
+/// close-on-exec.
 pub(crate) fn is_inherited(number: RawFd) -> bool {
     let flags = fcntl(inherited(number), FcntlArg::F_GETFD).map(FdFlag::from_bits_retain);
     flags.is_ok_and(|flags| !flags.contains(FdFlag::FD_CLOEXEC))
 }
 
-/// Borrows an inherited descriptor: a standard one, or `/dev/fd/N`.
+/// Borrows an inherited descriptor, either a standard one or `/dev/fd/N`.
 pub(crate) fn inherited(number: RawFd) -> BorrowedFd<'static> {
-    // SAFETY: backoff never closes inherited descriptors. If the caller has closed one, calls return EBADF: backoff's
-    // own descriptors never have standard numbers.
+    // SAFETY: backoff never closes inherited descriptors. If the caller has closed one, calls return EBADF, as
+    // backoff's own descriptors never have standard numbers.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
-/// Creates a pipe. Returns its reading and its writing end.
+/// Creates a pipe. Returns its read end and its write end.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     io::pipe().map(|(read, write)| (read.into(), write.into()))
 }
 
-/// Opens `/dev/null` for reading and writing. The text of an error names it, as the messages of callers do not.
+/// Opens `/dev/null` for reading and writing. Errors name it, as callers' messages do not.
 pub(crate) fn null() -> io::Result<OwnedFd> {
     let opened = File::options().read(true).write(true).open("/dev/null");
     opened.map(OwnedFd::from).map_err(|error| {
@@ -60,7 +59,7 @@ pub(crate) fn null() -> io::Result<OwnedFd> {
     })
 }
 
-/// Makes reads and writes return instead of waiting. Only for descriptions of backoff's own, as all holders of a
+/// Makes reads and writes return instead of waiting. Only for backoff's own descriptions, as all holders of a
 /// description share the flag. Clears the other flags (O_APPEND).
 pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -72,7 +71,7 @@ pub(crate) fn kind(fd: BorrowedFd<'_>) -> nix::Result<SFlag> {
     Ok(SFlag::from_bits_truncate(fstat(fd)?.st_mode) & SFlag::S_IFMT)
 }
 
-/// Returns true for a pipe or a socket, to which a write may block, and if the kind is unknown.
+/// Returns true for a pipe or socket, to which a write may block. Also returns true if the kind is unknown.
 pub(crate) fn is_piped(number: RawFd) -> bool {
     kind(inherited(number)).map_or(true, |kind| {
         [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind)
@@ -91,8 +90,8 @@ pub(crate) fn access_mode(fd: BorrowedFd<'_>) -> nix::Result<OFlag> {
     Ok(flags & OFlag::O_ACCMODE)
 }
 
-/// Returns true if both descriptors refer to the same file, pipe, socket or device, whether by one open file
-/// description (`2>&1`) or by two, which the system does not tell apart. Two that the caller has closed have the same
+/// Returns true if both descriptors refer to the same file, pipe, socket or device. They may share one open file
+/// description (`2>&1`) or have two, which the system does not tell apart. Two that the caller has closed have the same
 /// filler.
 pub(crate) fn is_same_file(first: RawFd, second: RawFd) -> bool {
     match (fstat(inherited(first)), fstat(inherited(second))) {
@@ -101,9 +100,9 @@ pub(crate) fn is_same_file(first: RawFd, second: RawFd) -> bool {
     }
 }
 
-/// Opens a pipe or terminal for writing, as a new description. It is non-blocking, which the caller's must not
-/// become, as others share it; so opening fails for a pipe without a reader. A terminal does not become the controlling
-/// one.
+/// Opens a pipe or terminal for writing, as a new description. It is non-blocking, which the caller's must not become
+/// because others share it. Opening therefore fails for a pipe without a reader. A terminal does not become the
+/// controlling one.
 pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
     File::options()
         .write(true)
@@ -111,8 +110,8 @@ pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
         .open(path)
 }
 
-/// Polls a descriptor without waiting. Returns which of the wanted events are ready, and errors and hang-ups, which
-/// `poll` reports always; empty if nothing is.
+/// Polls a descriptor without waiting. Returns the wanted events that are ready, plus errors and hang-ups, which `poll`
+/// always reports. Empty if there are none.
 pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
     uninterrupted(|| poll_now(&mut fds))?;
@@ -121,7 +120,7 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 
 nix::ioctl_read_bad!(fionread, libc::FIONREAD, libc::c_int);
 
-/// Returns how many bytes are in a pipe, to be read. An error means that the system cannot count them (no pipe, a
+/// Returns how many unread bytes are in a pipe. Returns an error if the system cannot count them (not a pipe, a
 /// sandbox).
 pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     let mut count = 0;
@@ -131,10 +130,10 @@ pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Returns true if the reader of a pipe or socket is gone, as far as `poll` can tell without a write; also for a
-/// terminal that has hung up.
+/// Returns true if the reader of a pipe or socket is gone, as far as `poll` can tell without a write. Also returns true
+/// for a terminal that has hung up.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
-    // Without a wanted event, macOS reports nothing at all.
+    // macOS reports nothing unless an event is wanted.
     ready(fd, PollFlags::POLLOUT)
         .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
 }
@@ -151,7 +150,7 @@ mod tests {
         while nix::unistd::write(&writer, &[0; 512]).is_ok() {}
         assert!(!has_lost_its_reader(writer.as_fd()));
         drop(reader);
-        // A child that another test forks has the reader as well, until it runs its program.
+        // A child forked by another test also has the reader, until it runs its program.
         let mut fds = [PollFd::new(writer.as_fd(), PollFlags::POLLOUT)];
         nix::poll::poll(&mut fds, 60_000_u16).unwrap();
         assert!(has_lost_its_reader(writer.as_fd()));

@@ -1,4 +1,4 @@
-//! Small safe functions over single system calls. They know nothing of attempts and retries.
+//! Small safe functions around single system calls. They know nothing about attempts and retries.
 
 pub(crate) mod clock;
 pub(crate) mod color;
@@ -10,7 +10,7 @@ pub(crate) mod small_files;
 pub(crate) mod stdio;
 pub(crate) mod tty;
 
-/// The one seam between systems: both files have the same functions.
+/// The only seam between systems. Both files have the same functions.
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 pub(crate) mod system;

@@ -1,25 +1,24 @@
-//! Random numbers of the system, so that many runs that start together do not wait in step, and each has an ID of its
-//! own.
+//! Random numbers from the system, so that runs that start together do not wait in step, and each has its own ID.
 
 use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 use rand::{RngExt, SeedableRng};
 
 use super::clock::since_epoch;
 
-/// Returns a random generator, seeded by the system's randomness. If the system has none (a sandbox without getrandom),
-/// clock and process number are the seed: they differ between runs, which must not wait in step.
+/// Returns a random generator, seeded from the system. If the system has no randomness (a sandbox without getrandom),
+/// the clock and the PID are the seed. They differ between runs, which must not wait in step.
 pub(crate) fn generator() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
-        // The number goes into the upper half, as that half of the clock rarely changes.
+        // The PID goes into the upper half, as that half of the clock rarely changes.
         let pid = u64::from(std::process::id()) << 32;
         Xoshiro256PlusPlus::seed_from_u64(since_epoch().as_nanos() as u64 ^ pid)
     })
 }
 
-/// Returns a random UUID (RFC 9562, version 4) in the usual form of five groups: an ID that no other run has.
+/// Returns a random UUID (RFC 9562, version 4) in the usual form of five groups. No other run has the same ID.
 pub(crate) fn uuid() -> String {
     let random: u128 = generator().random();
-    // The version, 4, stands from bit 76 on, and the variant, 2, from bit 62 on.
+    // The version, 4, begins at bit 76, and the variant, 2, at bit 62.
     let without_fixed_bits = random & !(0b1111 << 76) & !(0b11 << 62);
     let bits = without_fixed_bits | (4 << 76) | (2 << 62);
     let hex = format!("{bits:032x}");

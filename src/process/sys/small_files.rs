@@ -1,5 +1,5 @@
-//! Reads small regular files: scripts, whose words decide whether a command may be repeated. Devices and pipes, which
-//! might block or never end, are not read.
+//! Reads scripts, whose words decide whether a command may be repeated. Only small regular files are read, as devices
+//! and pipes might block or never end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -8,16 +8,16 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Limit on the size of a script that is read.
+/// Limit on the size of a script.
 const LARGEST: u64 = 64 << 10;
-/// Opens a file to read it (a script, the configuration). Opening a named pipe does not block.
+/// Opens a file for reading (a script, the configuration). Opening a named pipe does not block.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(flags.bits()).open(path)
 }
 
-/// Reads a regular file of at most 64 KiB. Returns None for any other, and if it cannot be read.
+/// Reads a regular file of at most 64 KiB. Returns None for any other file, or if it cannot be read.
 pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
     let file = open(path).ok()?;
     let facts = file.metadata().ok()?;

@@ -1,6 +1,6 @@
-//! Direct writes to the standard descriptors: no buffer, no lock, no panic, all of which `print!` and `eprintln!`
-//! bring. For use before and after a run; during a run, messages go through the event loop, which handles signals. Only
-//! the countdown is written here meanwhile, as [`write_if_room`] does not wait.
+//! Direct writes to the standard descriptors, without the buffer, lock and panics of `print!` and `eprintln!`. For use
+//! before and after a run. During a run, messages go through the event loop, which handles signals. Only the countdown
+//! is then written here, as [`write_if_room`] does not wait.
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
@@ -16,8 +16,8 @@ pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
 pub(crate) const ERR: RawFd = 2;
 
-/// Writes all of a text to a descriptor, and waits for its reader; only if the caller made the descriptor non-blocking,
-/// a slow reader is the error EAGAIN. After an error a part may have been written.
+/// Writes all of a text, and waits for its reader. A slow reader causes EAGAIN only if the caller made the descriptor
+/// non-blocking. After an error, part of the text may have been written.
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
         let written = uninterrupted(|| write(inherited(fd), bytes))?;
@@ -30,9 +30,9 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Writes a short text, unless `poll(2)` says that the write would block (a stopped terminal): then writes nothing and
-/// returns false, so that the caller may try again. Returns true even if the write or `poll` fails, as trying again is
-/// no use.
+/// Writes a short text, unless `poll(2)` says that the write would block (a stopped terminal). It then writes nothing
+/// and returns false, and the caller may try again. Returns true even if the write or `poll` fails, as trying again
+/// would not help.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_no_room =
         ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty());
@@ -43,8 +43,8 @@ pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     true
 }
 
-/// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
-/// reports it.
+/// Returns true if standard output is a pipe or socket whose reader is gone. A terminal that hung up does not count, as
+/// SIGHUP reports it.
 pub(crate) fn output_has_lost_its_reader() -> bool {
     is_piped(OUT) && has_lost_its_reader(inherited(OUT))
 }
@@ -54,8 +54,8 @@ pub(crate) fn print(text: &str) -> Result<(), String> {
     write_all(OUT, text.as_bytes()).map_err(describe)
 }
 
-/// Formats an error or warning of backoff as one line, with its name before. As the text may quote what others have
-/// written, control characters are escaped, line feeds too.
+/// Formats an error or warning as one line that begins with backoff's name. Escapes control characters, including
+/// newlines, as the text may quote others.
 pub(crate) fn complaint(text: &str) -> String {
     format!("backoff: {}\n", printable(text))
 }

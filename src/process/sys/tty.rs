@@ -1,5 +1,5 @@
-//! The controlling terminal of this process (the one whose keys send signals to its session), and whether the process
-//! is in its foreground.
+//! The controlling terminal of this process, whose keys send signals to its session, and whether the process is in its
+//! foreground.
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
@@ -11,23 +11,23 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 
 use super::fd::inherited;
 
-/// Opens the controlling terminal as a description of our own, non-blocking, so that no call waits for the line.
-/// Returns ENXIO if this process has none, and other errors if it cannot be opened.
+/// Opens the controlling terminal as a description of our own, non-blocking so that no call waits for the line. Returns
+/// ENXIO if this process has none, and other errors if it cannot be opened.
 pub(crate) fn controlling() -> nix::Result<OwnedFd> {
     let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     open("/dev/tty", flags, Mode::empty())
 }
 
-/// Returns true if this process had a controlling terminal at the first call. The answer stays, also if the terminal is
-/// lost, so that all attempts are isolated alike.
+/// Returns true if this process had a controlling terminal at the first call. The answer never changes, even if the
+/// terminal is lost, so that all attempts are isolated alike.
 pub(crate) fn has_terminal() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| match controlling() {
         Ok(_closed_on_drop) => true,
         // There is none.
         Err(Errno::ENXIO) => false,
-        // It cannot be opened, for example as its device node is missing (a minimal container): standard descriptors
-        // tell.
+        // It cannot be opened, for example because its device node is missing (a minimal container). Try the standard
+        // descriptors.
         Err(_) => (0..=2).any(is_controlling),
     })
 }

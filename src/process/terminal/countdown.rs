@@ -1,5 +1,5 @@
-//! The countdown of a wait on a terminal: one line at the cursor, redrawn each second and erased at the end. It is an
-//! ornament: whatever could disturb (another job in the foreground, a stopped terminal) leaves it out.
+//! The countdown of a wait on a terminal. It is one line at the cursor, redrawn each second and erased at the end. It
+//! is only decoration, so it is left out if it could disturb (another job in the foreground, a stopped terminal).
 
 use std::time::{Duration, Instant};
 
@@ -13,22 +13,21 @@ use crate::text::escapes::ERASE_TO_END;
 /// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Formats the remaining time, in whole seconds, in at most so many columns and without a line feed.
+/// Formats the remaining time, in whole seconds, in at most this many columns and without a newline.
 pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
-/// The line of a wait.
 #[derive(Debug)]
 pub(crate) struct Countdown {
     /// None if countdowns are off.
     progress: Option<Progress>,
     /// The current wait shows a line.
     is_wanted: bool,
-    /// The seconds that the line shows; None while no line is drawn.
+    /// The seconds that the line shows. None while no line is drawn.
     shown: Option<u64>,
 }
 
 impl Countdown {
-    /// Returns the countdown of a run, which draws nothing before [`Countdown::begin`]. None turns countdowns off.
+    /// Returns a countdown that draws nothing before [`Countdown::begin`]. None turns countdowns off.
     pub(crate) fn new(progress: Option<Progress>) -> Countdown {
         Countdown {
             progress,
@@ -37,8 +36,9 @@ impl Countdown {
         }
     }
 
-    /// Begins a wait: decides if it shows a line. It does if countdowns are on, it is long enough and standard error is
-    /// a terminal, which has to be able to erase a line unless `--progress always` is given.
+    /// Begins a wait, and decides if it shows a line. It does if countdowns are on, the wait is long enough and
+    /// standard error is a terminal. Unless `--progress always` is given, the terminal must also be able to erase a
+    /// line.
     pub(crate) fn begin(&mut self, wait: Duration) {
         let is_dumb = nonempty("TERM").is_none_or(|term| term == "dumb");
         let is_on = self
@@ -47,9 +47,9 @@ impl Countdown {
         self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
-    /// Draws the line if its seconds have changed, unless backoff is in the background, or the terminal is stopped
-    /// (Ctrl-S) or has no known width: then the next second tries again. `end` is the end of the wait. Returns the time
-    /// of the next redraw, which is never if this wait shows no line.
+    /// Draws the line if its seconds have changed. Skips it until the next second if backoff is in the background, or
+    /// if the terminal is stopped (Ctrl-S) or its width is unknown. `end` is the end of the wait. Returns when to
+    /// redraw, which is never if this wait shows no line.
     pub(crate) fn show(
         &mut self,
         now: Instant,
@@ -62,7 +62,7 @@ impl Countdown {
         let Some(left) = end.left(now) else {
             return Deadline::NEVER;
         };
-        // Rounded up: the last second shows 1, not 0.
+        // Rounded up, so the last second shows 1, not 0.
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         if self.shown != Some(seconds)
             && may_use(stdio::ERR)
@@ -78,7 +78,7 @@ impl Countdown {
         Deadline::after(now, left.saturating_sub(next_shown))
     }
 
-    /// Erases the line, if one is drawn, unless the terminal is stopped (Ctrl-S).
+    /// Erases the line if one is drawn, unless the terminal is stopped (Ctrl-S).
     pub(crate) fn erase(&mut self) {
         if self.shown.take().is_some() {
             stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}"));

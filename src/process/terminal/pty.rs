@@ -1,5 +1,5 @@
-//! `--pty`: a pseudo-terminal in place of a pipe for an output of the command, which then shows colors and progress, and
-//! writes each line at once. Input, keys, job control and the controlling terminal stay the caller's.
+//! `--pty` gives the command a pseudo-terminal instead of a pipe for an output. The command then shows colors and
+//! progress, and writes each line at once. Input, keys, job control and the controlling terminal remain the caller's.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -20,14 +20,14 @@ nix::ioctl_write_ptr_bad!(set_window_size, libc::TIOCSWINSZ, Winsize);
 /// A pseudo-terminal for output.
 #[derive(Debug)]
 pub(crate) struct Pty {
-    /// The end to read from, non-blocking. Once the command's end is closed by all processes, reading fails with EIO.
+    /// The non-blocking end to read from. Reading fails with EIO once all processes have closed the command's end.
     pub(crate) read: OwnedFd,
     /// The command's end.
     pub(crate) write: OwnedFd,
 }
 
-/// Opens a pseudo-terminal as large as ours. It is raw, so that bytes come through unchanged: our own terminal turns LF
-/// into CR LF.
+/// Opens a pseudo-terminal the size of ours. It is raw, so bytes pass through unchanged. Our own terminal turns LF into
+/// CR LF.
 pub(crate) fn open() -> io::Result<Pty> {
     let pair = uninterrupted(|| openpty(None, None))?;
     for fd in [&pair.master, &pair.slave] {
@@ -44,8 +44,8 @@ pub(crate) fn open() -> io::Result<Pty> {
     })
 }
 
-/// Gives a pseudo-terminal the size of our terminal, or 24 lines of 80 columns if that is unknown. Returns true if this
-/// has changed the size.
+/// Gives a pseudo-terminal the size of our terminal, or 24 lines of 80 columns if that is unknown. Returns true if the
+/// size changed.
 pub(crate) fn copy_size(pty: impl AsFd) -> bool {
     let mut size = our_size().unwrap_or_default();
     if size.ws_col == 0 {
@@ -58,7 +58,7 @@ pub(crate) fn copy_size(pty: impl AsFd) -> bool {
     !is_same
 }
 
-/// Returns the size of the terminal on a standard descriptor, or else of the controlling one.
+/// Returns the size of the terminal on a standard descriptor, or else of the controlling terminal.
 fn our_size() -> Option<Winsize> {
     match (0..=2).find(|fd| stdio::is_terminal(*fd)) {
         Some(fd) => Some(window_size(inherited(fd))),

@@ -40,7 +40,7 @@ fn a_line_ends_at_lf_at_cr_lf_and_at_cr() {
     is(b"a\r\nb\r\n", b"a\nb\n");
     is(b" 40%\r 80%\rerror: x\n", b" 40%\n 80%\nerror: x\n");
     is(b"a\r\n\r\n\nb", b"a\n\n\nb");
-    // A progress bar begins or ends with CR; no empty line is seen.
+    // A progress bar begins or ends with CR, which makes no empty line.
     is(b"\r[#  ]\r[## ]\ra\n\rb\r\rc", b"[#  ]\n[## ]\na\nb\nc");
     is(b"a\r\r\nb", b"a\nb");
 }
@@ -87,7 +87,7 @@ fn strings_vanish() {
         b"\x1bPq#0;2\x1b\\a\x1b_x\x07y\x1b\\b\x1b^x\x1b\\c\x1bXx\x1b\\d\x1bktitle\x1b\\e",
         b"abcde",
     );
-    // Unfinished ones: at LF, at another sequence, at the end.
+    // Unfinished strings, which end at LF, at another sequence, or at the end.
     is(b"a\x1b]0;title\nerror: x", b"a\nerror: x");
     is(b"a\x1bPx\r\nb", b"a\nb");
     is(b"a\x1b]0;x\x1b[31mb\x1b]0;x\x18c\x1b]0;", b"abc");

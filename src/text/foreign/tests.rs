@@ -29,7 +29,7 @@ fn a_quoted_name_has_only_printable_characters() {
     assert_eq!(quoted(&name), r"$'a\x1B[31m\n\'\xFF\\'");
     let unseen = OsStr::new("a\u{202e}b\u{61c}é");
     assert_eq!(quoted(unseen), r"$'a\xE2\x80\xAE'$'b\u{61c}é'");
-    // In pairs the characters are harmless, but still invisible.
+    // In pairs these characters are harmless, but still invisible.
     assert_eq!(
         quoted(OsStr::new("a\u{2067}b\u{2069}")),
         r"'a\u{2067}b\u{2069}'"

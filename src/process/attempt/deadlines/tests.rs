@@ -49,7 +49,7 @@ fn kill_comes_after_what_was_sent_first() {
     assert!(!deadlines.take_kill(start));
     assert!(deadlines.take_kill(start + SECOND));
     assert!(!deadlines.take_kill(start + SECOND));
-    // A process that does not die of KILL is given up.
+    // backoff gives up on a process that does not die of SIGKILL.
     assert_eq!(
         deadlines.earliest(),
         Deadline::after(start + SECOND, TREE_GRACE)
@@ -69,10 +69,10 @@ fn nothing_is_given_up_before_the_kill_of_a_limit() {
     assert!(deadlines.take_kill(start + SECOND));
     let give_up = Deadline::after(start + SECOND, TREE_GRACE);
     assert_eq!(deadlines.earliest(), give_up);
-    // A second signal does not put off the end.
+    // A second signal does not delay the end.
     deadlines.on_interruption(start + 2 * SECOND);
     assert_eq!(deadlines.earliest(), give_up);
-    // A limit does, as processes that were started since have time to end.
+    // A limit does, so that processes started since then have time to exit.
     deadlines.on_limit(TimeLimit::Timeout, start + 2 * SECOND);
     assert_eq!(
         deadlines.earliest(),

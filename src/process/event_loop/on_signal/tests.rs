@@ -24,7 +24,8 @@ fn running(isolation: Isolation) -> RunningCommand {
     }
 }
 
-/// Asserts the response to TERM, INT and QUIT, to HUP, to stops, to CONT, to WINCH, and to USR1.
+/// Checks one row of the table. Its columns are SIGTERM, SIGINT and SIGQUIT, then SIGHUP, stops, SIGCONT, SIGWINCH,
+/// SIGUSR1.
 #[track_caller]
 fn expect_row(phase: Phase, received: impl Fn(Signal) -> Received, row: [SignalAction; 6]) {
     for signal in END {

@@ -19,18 +19,18 @@ use crate::run::streams::InputMode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The output of an attempt, and the number of calls of `fill_pipe`.
+/// The output of an attempt, and the number of calls to `fill_pipe`.
 struct Attempt {
     output: Vec<u8>,
     calls: usize,
 }
 
-/// Runs a shell command as one attempt, which ends at the end of its output.
+/// Runs a shell command as one attempt, until its output ends.
 fn attempt(input: &mut Stdin, script: &str) -> Attempt {
     attempt_until(input, script, None)
 }
 
-/// Runs a shell command as one attempt, which ends after `enough` bytes of output.
+/// Runs a shell command as one attempt, until it has written `enough` bytes.
 fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Attempt {
     let (mut reader, writer) = io::pipe().unwrap();
     let stdin = input.begin().unwrap();
@@ -101,7 +101,7 @@ fn source() -> (BorrowedFd<'static>, PipeWriter) {
     (forever(reader), writer)
 }
 
-/// Returns a pipe, and the thread that writes these bytes and closes the pipe.
+/// Returns a pipe, and the thread that writes these bytes to it and closes it.
 fn pipe_of(bytes: Vec<u8>) -> (BorrowedFd<'static>, JoinHandle<()>) {
     let (reader, mut writer) = source();
     let writing = spawn(move || writer.write_all(&bytes).unwrap());
@@ -120,7 +120,7 @@ fn rest(source: BorrowedFd<'static>) -> Vec<u8> {
     found
 }
 
-/// Returns bytes of any value, in an order without a short period.
+/// Returns bytes of any value, without a short period.
 fn binary(count: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let next = |_| {
@@ -221,7 +221,7 @@ fn a_writer_that_is_slow_is_waited_for_without_polling() {
     let mut input = auto(source);
     let first = attempt(&mut input, "cat");
     assert!(first.output == lines(20));
-    // Of each line backoff sees that it came, and soon that the command has read it.
+    // backoff sees each line arrive, and soon sees that the command has read it.
     assert!(first.calls <= 200, "{}", first.calls);
     assert!(run(&mut input, "cat") == lines(20));
     writing.join().unwrap();
