@@ -1,8 +1,8 @@
-//! Many clients update one row: what waiting costs, and what not waiting costs.
+//! Many clients update one row. What do waiting and not waiting cost?
 //!
-//! The experiment of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015, with the waits of
-//! `backoff`. Prints the table of `docs/internals/storm.md`, which explains it: `cargo run --release --example
-//! contention`. The seeds are fixed.
+//! Repeats the experiment of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015, with the waits
+//! of `backoff`. `cargo run --release --example contention` prints the table in `docs/internals/storm.md`, which
+//! explains it. The seeds are fixed.
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 use std::cmp::Reverse;
@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// Returns the article's strategies with its numbers. Its first exponential wait is twice the base, however.
+/// Returns the article's strategies with its numbers. In the article, the first exponential wait is twice the base.
 fn strategies() -> [(&'static str, Delays); 5] {
     let exponential = |jitter| Delays {
         base: Duration::from_millis(5),
@@ -84,13 +84,13 @@ struct Client {
 struct Run<'a> {
     delays: &'a Delays,
     clients: Vec<Client>,
-    /// What will reach the row, from which client, the earliest first.
+    /// Requests on their way to the row, with their client, earliest first.
     requests: BinaryHeap<Reverse<(Duration, usize, Request)>>,
     /// The version of the row.
     version: u64,
-    /// The writes that have reached the row, as the published program counts.
+    /// Writes that have reached the row, which is what the published program counts.
     calls: u32,
-    /// The time at which the last client learned of its success.
+    /// When the last client learned of its success.
     time: Duration,
 }
 
@@ -145,16 +145,16 @@ impl Run<'_> {
     }
 }
 
-/// Draws the time that one message takes: |normal(10 ms, 2 ms)| (Box and Muller, 1958).
+/// Draws the time that a message takes: |normal(10 ms, 2 ms)| (Box and Muller, 1958).
 fn message(rng: &mut dyn Rng) -> Duration {
-    // 1 - u is above 0, so that the logarithm is finite.
+    // 1 - u is above 0, so the logarithm is finite.
     let (u, v): (f64, f64) = (rng.random(), rng.random());
     let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
     let seconds = (0.010 + 0.002 * normal).abs();
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// Returns a number below a million, rounded, with a comma after the thousands.
+/// Formats a number below a million, rounded, with a comma after the thousands.
 fn grouped(number: f64) -> String {
     let whole = number.round() as u32;
     if whole < 1_000 {

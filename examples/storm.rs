@@ -1,6 +1,6 @@
-//! A retry storm in virtual time: what jitter and a budget do for a service that comes back after an outage.
+//! A retry storm in virtual time. What do jitter and a budget do for a service that comes back after an outage?
 //!
-//! Prints the table of `docs/internals/storm.md`, which explains the model: `cargo run --release --example storm`. The
+//! `cargo run --release --example storm` prints the table in `docs/internals/storm.md`, which explains the model. The
 //! waits and the budget are those of `backoff` itself, and the seed is fixed.
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
@@ -17,14 +17,14 @@ const CLIENTS: u32 = 1_000_000;
 /// All first calls are made within this time.
 const FIRST_CALLS: Duration = Duration::from_millis(100);
 const OUTAGE: Duration = Duration::from_secs(5);
-/// Keeps the service busy after the outage. It could serve all clients in 5 s.
+/// How long a call keeps the service busy after the outage. All clients together take 5 s.
 const TIME_OF_A_CALL: Duration = Duration::from_nanos(5_000_000_000 / CLIENTS as u64);
-/// The time over which calls are added up for a peak, and the longest queue of the service.
+/// The interval in which calls are counted for a peak. Also the longest queue of the service.
 const SLOT: Duration = Duration::from_millis(10);
-/// Peaks count from here on. Earlier waits are no longer than the time in which the clients came, and no jitter can
+/// Peaks count from here on. Earlier waits are hardly longer than the time in which the clients came, so no jitter can
 /// spread them.
 const AFTER_THE_FIRST_WAVE: Duration = Duration::from_secs(1);
-/// The waits between five attempts, the default.
+/// The waits between five attempts, which is the default.
 const WAITS_SUMMED: u64 = 4;
 
 const BUDGET: BudgetLimits = BudgetLimits {
@@ -37,7 +37,7 @@ const BUDGET: BudgetLimits = BudgetLimits {
 struct Row {
     name: &'static str,
     delays: Delays,
-    /// The limit of `--attempts`, if there is one.
+    /// The limit of `--attempts`, if any.
     attempts: Option<u64>,
     budget: Option<BudgetLimits>,
 }
@@ -105,7 +105,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// What came of a storm.
+/// The result of a storm.
 #[derive(Default)]
 struct Course {
     /// Calls in each slot.
@@ -113,7 +113,7 @@ struct Course {
     calls: u64,
     gave_up: u32,
     last_success: Option<Duration>,
-    /// Of each client, the sum of its first [`WAITS_SUMMED`] waits in seconds.
+    /// The sum of each client's first [`WAITS_SUMMED`] waits in seconds.
     sums_of_waits: Vec<f64>,
 }
 
@@ -136,9 +136,9 @@ struct Client {
 struct Storm<'a> {
     row: &'a Row,
     clients: Vec<Client>,
-    /// The next call of each client, the earliest first.
+    /// The next call of each client, earliest first.
     next_calls: BinaryHeap<Reverse<(Duration, usize)>>,
-    /// The time at which the service has done all calls that it has accepted.
+    /// When the service will have handled all accepted calls.
     busy_until: Duration,
     counts: Counts,
     course: Course,
@@ -196,8 +196,8 @@ impl Storm<'_> {
         self.course.calls += 1;
     }
 
-    /// Returns true if the service answers a call that arrives now. It refuses all during the outage, and later those
-    /// that would have to queue for longer than a slot.
+    /// Returns true if the service answers a call that arrives now. It refuses all calls during the outage, and later
+    /// those that would have to queue for longer than a slot.
     fn accepts(&mut self, now: Duration) -> bool {
         let done = self.busy_until.max(now) + TIME_OF_A_CALL;
         let accepts = now >= OUTAGE && done - now <= SLOT;
@@ -229,12 +229,12 @@ impl Storm<'_> {
     }
 }
 
-/// Returns the number of the slot in which a time lies.
+/// Returns the number of the slot that contains a time.
 fn slot(time: Duration) -> usize {
     (time.as_nanos() / SLOT.as_nanos()) as usize
 }
 
-/// Returns the standard deviation divided by the mean; 0 of no numbers.
+/// Returns the standard deviation divided by the mean, or 0 without numbers.
 fn variation(numbers: &[f64]) -> f64 {
     let count = numbers.len().max(1) as f64;
     let mean = numbers.iter().sum::<f64>() / count;
@@ -246,7 +246,7 @@ fn variation(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns a number below a million with a comma after the thousands.
+/// Formats a number below a million with a comma after the thousands.
 fn grouped(number: u32) -> String {
     if number < 1_000 {
         number.to_string()

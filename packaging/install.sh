@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs backoff from a release. Needs a Linux with curl or wget, sha256sum, tar and gzip; busybox has them.
+# Installs backoff from a release. Needs Linux with curl or wget, sha256sum, tar and gzip, all of which busybox has.
 # usage: install.sh [--to DIR] [--version V] [--sha256 SUM] [--base-url URL]
 #   --to DIR        directory for the program; by default /usr/local/bin for root, else ~/.local/bin
 #   --version V     release to install; by default the one that this script belongs to
 #   --sha256 SUM    checksum that the archive must have; by default the one next to it
 #   --base-url URL  directory with the archive, for a mirror (https, http or file)
-# Ends with 0 if backoff is installed, 1 if not, 2 after a wrong option.
+# Exits with 0 if backoff is installed, 1 if not, and 2 after a wrong option.
 set -eu
 
 # packaging/build fills these in.
@@ -68,10 +68,10 @@ main() {
     mkdir -p -- "$to"
     cp -- "$work/$name/backoff" "$new"
     "$new" --version || die "the program does not run here; nothing is installed"
-    # In one step: a running backoff keeps its own file.
+    # In one step, so a running backoff keeps its own file.
     mv -f -- "$new" "$to/backoff"
     echo "installed as $to/backoff"
 }
 
-# At the end, so that no part of a script that arrives cut off is run.
+# At the end, so a truncated script runs nothing.
 main "$@"

@@ -1,4 +1,4 @@
-//! The scripts of the action (`packaging/action/`), run with a runner's environment as `action.yml` runs them.
+//! Runs the scripts in `packaging/action/` the way `action.yml` does, with a runner's environment.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -22,7 +22,7 @@ tests! {
     every_input_reaches_a_script []
 }
 
-/// The inputs as `action.yml` has them by default, except for the binary.
+/// The inputs with the defaults of `action.yml`.
 const DEFAULTS: [(&str, &str); 8] = [
     ("VERSION", ""),
     ("SHA256", ""),
@@ -34,7 +34,7 @@ const DEFAULTS: [(&str, &str); 8] = [
     ("REPORT", ""),
 ];
 
-/// The steps of `action.yml`: the last one is `if: always()`.
+/// The steps of `action.yml`. The last one has `if: always()`.
 const STEPS: &str = r#"
 "$GITHUB_ACTION_PATH/packaging/action/install" || exit
 PATH=$(cat path):$PATH "$GITHUB_ACTION_PATH/packaging/action/run" || status=$?
@@ -45,7 +45,7 @@ exit "${status-0}"
 
 struct Job {
     dir: TempDir,
-    /// Both streams, as the runner reads them.
+    /// Standard output and error together.
     log: String,
 }
 
@@ -62,13 +62,12 @@ impl Job {
         values.next_back().unwrap_or_default().to_owned()
     }
 
-    /// Returns the outputs that describe how the step ended.
     fn outputs(&self) -> [String; 4] {
         ["attempts", "exit-status", "command-status", "outcome"].map(|name| self.output(name))
     }
 }
 
-/// Returns a command with a runner's environment, and these inputs.
+/// Returns a bash command with a runner's environment and these inputs.
 fn runner(script: &str, dir: &Path, inputs: &[(&str, &str)]) -> Command {
     let mut command = clean("bash");
     command.args(["-e", "-o", "pipefail", "-c", script]);
@@ -103,7 +102,7 @@ fn job_with(variables: &[(&str, &str)], inputs: &[(&str, &str)], code: i32) -> J
     Job { dir, log }
 }
 
-/// Runs the steps of the action with these inputs, and asserts the exit code.
+/// Runs the action with these inputs and asserts the exit code.
 #[track_caller]
 fn job(inputs: &[(&str, &str)], code: i32) -> Job {
     job_with(&[], inputs, code)
@@ -166,7 +165,7 @@ fn the_command_status_is_the_command_s_own() {
     );
 }
 
-/// The runner's bash reads the commands from a file, which backoff reads, too.
+/// The runner passes the commands to bash in a file, which backoff examines.
 fn a_request_that_changes_something_is_sent_once() {
     let tools = tempfile::tempdir().unwrap();
     executable(&within(&tools, "curl"), "#!/bin/sh\necho sent\nexit 56\n");
@@ -183,7 +182,7 @@ fn a_request_that_changes_something_is_sent_once() {
     }
 }
 
-/// Asserts that nothing is run with these options, and that one error says so.
+/// Asserts that these options cause exactly one error and that nothing runs.
 #[track_caller]
 fn refused(options: &str, error: &str) {
     let job = job(&[("RUN", "echo ran"), ("OPTIONS", options)], 1);
@@ -223,7 +222,7 @@ fn a_word_that_is_no_option_fails_the_step() {
         };
         refused(options, &error);
     }
-    // A switch and its value, and an option of a typo.
+    // A switch with a value, and a misspelled option.
     refused("--retry-after true", "");
     refused("--pty yes -n 2", "");
     refused("--atempts 2", "");
@@ -311,7 +310,7 @@ fn inputs_that_cannot_be_installed_fail_the_step() {
     }
 }
 
-/// The scripts run with `set -u`: a variable that `action.yml` does not pass ends them.
+/// The scripts use `set -u`, so they fail if `action.yml` does not pass a variable.
 fn every_input_reaches_a_script() {
     let action = read_to_string(format!("{ROOT}/action.yml")).unwrap();
     for (name, _) in DEFAULTS {

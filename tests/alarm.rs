@@ -1,4 +1,4 @@
-//! If the caller sets an alarm before it executes backoff, the alarm ends the run whenever it fires.
+//! An alarm that the caller set before it executed backoff ends the run whenever it fires.
 
 use std::process::Command;
 
@@ -11,8 +11,8 @@ tests! {
     while_the_rest_of_a_tree_is_waited_for
 }
 
-/// Runs backoff with an alarm that fires after five seconds, when backoff runs even on a slow machine. Asserts its end,
-/// and that the command ran once.
+/// Runs backoff with an alarm after five seconds, when it runs even on a slow machine. Asserts how it ends and that the
+/// command ran once.
 #[track_caller]
 fn expect_one_attempt(options: &str, command: &str, expect_end: impl Fn(&mut Command) -> Ended) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! No room of `src/` uses one above it (docs/DESIGN.md has the map).
+//! No module of `src/` uses a module above it. docs/DESIGN.md has the map.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ tests! {
     no_room_uses_one_above_it
 }
 
-/// From the top.
+/// The modules of `src/` from top to bottom.
 const ROOMS: [&str; 11] = [
     "plan", "config", "cli", "presets", "process", "budget", "report", "run", "policy", "search",
     "text",

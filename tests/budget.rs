@@ -20,12 +20,11 @@ tests! {
     killed_runs_leave_a_whole_file_and_no_lock
 }
 
-/// Returns a directory for stores.
 fn dir() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Returns a command that shares the budget "api" in this directory.
+/// Returns a run with the budget "api" in this directory.
 fn sharing(dir: &TempDir, args: &str) -> Command {
     backoff(format!(
         "--store {} --budget api {args}",
@@ -50,18 +49,18 @@ fn a_clock_that_was_set_back_does_not_spend_a_budget_for_ever() {
     let [at, attempts, retries] = numbers(file(&dir));
     let ahead = at + 365.0 * 24.0 * 3600.0 * 1000.0;
     fs::write(file(&dir), format!("{ahead} {attempts} {retries}\n")).unwrap();
-    // backoff counts them as attempts of now.
+    // backoff treats them as current attempts.
     sharing(&dir, "-- false").code(1).says("exhausted: 8");
     let [now, attempts, _] = numbers(file(&dir));
     assert!(now < at + 120_000.0 && attempts > 10.9, "{now} {attempts}");
 }
 
-/// Returns true if the command of a backoff has ended, and it awaits its store.
+/// Returns true if the command has exited and backoff is waiting for its store.
 fn only_asks(pid: i32) -> bool {
     children_of(pid).is_empty() && threads_of(pid) == 2
 }
 
-/// Asserts that backoff waits for a lock, and that a signal ends the run meanwhile.
+/// Asserts that backoff waits for a lock, and that a signal during this wait ends the run.
 fn a_lock_that_is_released_in_time_is_waited_for() {
     let dir = dir();
     sharing(&dir, "-- true").code(0);
@@ -80,13 +79,13 @@ fn a_lock_that_is_released_in_time_is_waited_for() {
     assert_eq!(counted(&dir), (3, 1));
 }
 
-/// Asserts that no message goes to the store's connection, which gets the lowest free descriptor.
+/// The store's connection gets the lowest free descriptor. Asserts that no message is written to it.
 #[cfg(feature = "redis")]
 fn a_closed_standard_error_is_not_the_server() {
     use std::io::Read as _;
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", server.local_addr().unwrap());
-    // The server never answers, so that backoff prints a warning.
+    // The server never answers, so backoff prints a warning.
     let script = format!(
         "exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-"
     );

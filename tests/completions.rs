@@ -1,4 +1,4 @@
-//! Asserts that the real shells complete a command line to the expected word.
+//! Completion in real shells.
 
 use crate::util::pty::Terminal;
 use crate::util::{Ends, clean, path_with_backoff, within};
@@ -9,7 +9,7 @@ tests! {
     fish_completes ["fish"]
 }
 
-/// The text typed after `backoff`, and the completed end of its last word.
+/// What is typed after `backoff`, and how the completed line ends.
 const COMPLETED: &[(&str, &str)] = &[
     // Options, only before the command.
     ("--att", "--attempts"),
@@ -68,7 +68,7 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--log-file /etc/hostn", "/etc/hostname"),
 ];
 
-/// Like [`COMPLETED`], in a shell that has a completion for `tool`.
+/// Like [`COMPLETED`], in a shell with a completion for `tool`.
 const COMPLETED_BY_TOOL: &[(&str, &str)] = &[
     ("tool che", "checkout"),
     ("-- tool che", "checkout"),
@@ -79,8 +79,8 @@ const COMPLETED_BY_TOOL: &[(&str, &str)] = &[
     ("--for curl,apt --base=1s tool che", "checkout"),
 ];
 
-/// Lines without a completion: no option of backoff after the command, and no file unless one is expected. The
-/// directory has a file `full-disk`.
+/// Lines that are not completed. After the command there are no options of backoff, and files are offered only where
+/// one is expected. The directory contains a file `full-disk`.
 const LEFT_ALONE: &[&str] = &[
     "tool --att",
     "-- --att",
@@ -99,7 +99,7 @@ fn completions(file: &str) -> String {
     format!("{}/completions/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns a directory with a file, and a configuration with a policy.
+/// Returns a directory with a file `full-disk`, and with two config files that have a policy each.
 fn place() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(within(&dir, "backoff")).unwrap();
@@ -117,7 +117,7 @@ fn place() -> tempfile::TempDir {
     dir
 }
 
-/// Returns true if a line that a shell shows ends with this word. Ignores a suffix that further typing removes.
+/// Returns true if a displayed line ends with this word, apart from a suffix that more typing would remove.
 fn ends(shown: &str, word: &str) -> bool {
     shown
         .trim_end_matches([' ', '=', ',', '\u{7}', '\u{8}'])
@@ -125,7 +125,7 @@ fn ends(shown: &str, word: &str) -> bool {
 }
 
 fn bash_completes() {
-    // With the bash-completion library (if installed) and without; with `=` as a word break and without.
+    // With and without the bash-completion library (if installed), and with and without `=` as a word break.
     for library in ["/usr/share/bash-completion/bash_completion", "/dev/null"] {
         for breaks in ["$COMP_WORDBREAKS", "${COMP_WORDBREAKS//=/}"] {
             bash_completes_with(library, breaks);
@@ -150,7 +150,7 @@ fn bash_completes_with(library: &str, breaks: &str) {
         "complete -W checkout tool; PS1=go\"\":",
     ];
     bash.command(&setup.join("; "));
-    // bash edits the line from now on.
+    // From now on bash edits the line.
     bash.expect("go:");
     let mut type_line = |line: &str, expected: &str| {
         bash.send(&format!("\x15backoff {line}\t@"));
@@ -182,7 +182,7 @@ fn zsh_completes() {
         .chain(alone)
         .collect();
     let mut script = format!(
-        // The prompt shows that zsh edits the line from then on.
+        // Once the prompt appears, zsh edits the line.
         "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'fpath=({} $fpath); autoload -U compinit; compinit -u -D; \
          bindkey \"^I\" complete-word; unsetopt auto_menu; _tool() {{ compadd checkout }}; compdef _tool tool; \
          PS1=\"go\"\":\"'; zpty -r -m z x '*go:*'
@@ -221,7 +221,7 @@ fn fish_completes() {
     }
 }
 
-/// Returns the completions that fish offers for the last word: one a line, a description after a tab.
+/// Returns what fish offers for the last word: one completion per line, with a tab before its description.
 fn fish_replies(dir: &tempfile::TempDir, line: &str) -> String {
     let script = format!(
         "source {}; complete -c tool -f -a checkout; complete -C 'backoff {line}'",

@@ -1,4 +1,4 @@
-//! The countdown of a wait, on a real terminal.
+//! The countdown during a wait, on a real terminal.
 
 use crate::util::pty::{CTRL_C, Terminal};
 
@@ -15,7 +15,7 @@ const ERASED: &str = "\r\x1b[K";
 const WAITS: &str = "-n 2 --delays 1.5s -j none";
 const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 
-/// Starts a run on a terminal of 80 columns.
+/// Starts a run on an 80-column terminal.
 fn on_terminal(variables: &str, options: &str, command: &str) -> Terminal {
     let line = format!(
         "env -u NO_COLOR TERM=xterm {variables} backoff --color never {options} -- {command}"
@@ -23,7 +23,7 @@ fn on_terminal(variables: &str, options: &str, command: &str) -> Terminal {
     Terminal::sized(80, "sh", &["-c", &line])
 }
 
-/// Starts a shell on a terminal of 80 columns.
+/// Starts a shell on an 80-column terminal.
 fn bash() -> Terminal {
     let mut terminal = Terminal::sized(80, "bash", &["--norc", "--noprofile", "-i"]);
     terminal.expect("prompt> ");
@@ -37,7 +37,7 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
     let frame =
         |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s: exit 7\x1b[K");
     let mut after = rest;
-    // A busy machine may leave one out.
+    // A busy machine may skip one.
     for left in [3, 2, 1] {
         after = after.strip_prefix(&*frame(left)).unwrap_or(after);
     }
@@ -47,7 +47,7 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
 }
 
 fn it_is_not_there_unless_somebody_wants_it() {
-    // The cases run in parallel, as each takes as long as its wait.
+    // In parallel, as each case takes as long as its wait.
     std::thread::scope(|scope| {
         for (variables, options) in [
             ("", "-q"),
@@ -65,7 +65,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
                 assert_no_countdown(&shown, &format!("{variables} {options}"));
             });
         }
-        // If the number of columns is unknown, backoff cannot cut the line.
+        // backoff cannot cut the line if the width is unknown.
         scope.spawn(|| {
             let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
             assert_no_countdown(&Terminal::sh(&line).rest(), "an unknown width");
@@ -73,14 +73,14 @@ fn it_is_not_there_unless_somebody_wants_it() {
     });
 }
 
-/// Asserts that a terminal shows the second attempt, and no trace of a countdown before it.
+/// Asserts that a terminal shows the second attempt and no trace of a countdown.
 fn assert_no_countdown(shown: &str, case: &str) {
     assert!(shown.contains("attempt 2\r\n"), "{case}: {shown:?}");
     assert!(!shown.contains('\x1b'), "{case}: {shown:?}");
     assert!(!shown.contains(" in 1s ("), "{case}: {shown:?}");
 }
 
-/// Starts a run that waits for hours and shows its countdown.
+/// Starts a run that shows the countdown of a two-hour wait.
 fn waiting() -> Terminal {
     let mut terminal = on_terminal("", "--delays 2h -j none", "sh -c 'exit 7'");
     terminal.expect("\rbackoff: sh: starting attempt 2 of 5 in 2h: exit 7\x1b[K");

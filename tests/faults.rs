@@ -1,5 +1,5 @@
-//! Faults of the system, and signals at any moment. In every case backoff does not panic or hang, leaves nothing
-//! behind, and exits with 0 only if the command has done its work.
+//! Failing system calls, full disks and limits. backoff never panics or hangs, leaves nothing behind, and exits with 0
+//! only if the command did its work.
 
 use std::process::ExitStatus;
 
@@ -17,7 +17,7 @@ tests! {
 
 // --- Modes ---
 
-/// Name, options (`DIR` is the directory of the run), bytes of output before the line of each attempt, input, and the
+/// Name, options (with `DIR` for the run's directory), bytes of output before each attempt's line, input, and the
 /// output without a fault.
 const MODES: &str = r"
 plain | --report DIR/report --log-file DIR/log -v | 0 | | out 1\nout 2\n
@@ -60,7 +60,7 @@ const COMMAND: &str = r#"read line; test $1 = 0 || head -c $1 /dev/zero
 echo out $BACKOFF_ATTEMPT $line; test $BACKOFF_ATTEMPT = 2 || exit 1; echo >"$0/done""#;
 
 impl Mode {
-    /// Returns a shell command that runs backoff in this mode; `LINE` in `around` stands for backoff's command line.
+    /// Returns a shell command that runs backoff in this mode. `LINE` in `around` stands for backoff's command line.
     fn script(&self, around: &str, command: &str) -> String {
         let (from, input) = match self.input {
             "" => ("</dev/null", String::new()),
@@ -99,13 +99,13 @@ impl Mode {
             }
             // The command's own status, or a failed start.
             Some(1 | 126) if ["gave up", "gave_up", "cannot run"].iter().any(says_why) => {}
-            // `timeout` ends a hang with KILL.
+            // `timeout` ends a hang with SIGKILL.
             _ => return Err("another end".into()),
         }
         nothing_is_left(dir, &shown.stderr)
     }
 
-    /// Returns an error if a fault has changed anything.
+    /// Returns an error if the fault changed anything.
     fn judge_same(&self, shown: &Shown, dir: &TempDir) -> Result<(), String> {
         self.judge(shown, dir)?;
         let warns = (log_of(dir) + &shown.stderr).contains("warning");
@@ -119,7 +119,7 @@ fn has_panicked(said: &str) -> bool {
     said.contains("internal error") || said.contains("panicked")
 }
 
-/// Returns an error if a run has left unknown files that it did not name. Panics if the report is incomplete.
+/// Returns an error if a run left unknown files that it did not mention. Panics if the report is incomplete.
 fn nothing_is_left(dir: &TempDir, told: &str) -> Result<(), String> {
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -142,7 +142,7 @@ fn report_of(dir: &TempDir) -> Option<Value> {
     Some(serde_json::from_str(&text).expect("a whole report"))
 }
 
-/// The result of a run with a fault, whatever its end.
+/// The result of a run, however it ended.
 struct Shown {
     status: ExitStatus,
     stdout: String,
@@ -158,7 +158,7 @@ fn ran(script: &str) -> (Shown, TempDir) {
         .args(["-c", &script.replace("DIR", path)])
         .env("TMPDIR", path);
     let mut live = command.env("LC_ALL", "C").live();
-    // The limit of a script ends first.
+    // The timeout in the script fires first.
     live.patience *= 2;
     let output = live.output();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -170,7 +170,7 @@ fn ran(script: &str) -> (Shown, TempDir) {
     (shown, dir)
 }
 
-/// Describes what is wrong with a run, if anything is.
+/// Returns a description of what is wrong with a run.
 fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<String> {
     let [output, errors] = [&shown.stdout, &shown.stderr].map(|text| {
         let text = text.trim_start_matches('\0');
@@ -185,19 +185,19 @@ fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<Stri
     ))
 }
 
-/// Fails with all findings at once.
+/// Fails with a list of all findings.
 #[track_caller]
 fn expect_none(findings: &[String]) {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// Asserts that no mode has a finding. The modes are examined side by side.
+/// Asserts that no mode has a finding. Runs the modes in parallel.
 fn expect_none_in_any_mode(findings_in: impl Fn(&Mode) -> Vec<String> + Sync) {
     let modes: Vec<Mode> = modes().collect();
     expect_none(&side_by_side(&modes, findings_in).concat());
 }
 
-/// Makes two attempts in a mode while `strace` lets calls fail.
+/// Makes two attempts in a mode while `strace` makes calls fail.
 fn injected(mode: &Mode, filter: &str, [calls, error, when]: [&str; 3]) -> Option<String> {
     let before =
         format!("strace -o /dev/null {filter} -e inject={calls}:error={error}:when={when}");
@@ -216,7 +216,7 @@ fn injected(mode: &Mode, filter: &str, [calls, error, when]: [&str; 3]) -> Optio
 
 // --- Calls that fail ---
 
-/// Modes, options of `strace`, calls, the errors that each call returns, and the numbers of the calls that fail.
+/// Modes, options of `strace`, calls, the errors that they return, and which of the calls fail.
 const FAULTS: &str = "
 all | | clone,clone3,fork,vfork | EAGAIN ENOMEM ENOSPC EPERM | 1+ 2+
 # Between clone and exec, where no message can be made. The first call of each name in a process precedes exec.
@@ -254,7 +254,7 @@ fn one_call_fails() {
     });
 }
 
-/// The directory of the run is full: the log, the report, the store and the temporary files have no room.
+/// Fills the run's directory, so the log, the report, the store and temporary files have no room.
 fn every_disk_is_full() {
     let mut findings = Vec::new();
     for mode in modes() {
@@ -267,7 +267,7 @@ mount -t tmpfs -o size=64k none DIR && {{ cat /dev/zero >DIR/filler 2>/dev/null;
 s=$?; ls -A DIR | grep -q .backoff-report && exit 99; exit $s
 END"
         ));
-        // The command could not mark its success: the full file system is gone.
+        // The command cannot create `done` on the full disk.
         std::fs::write(dir.path().join("done"), "").unwrap();
         let result = mode.judge(&shown, &dir);
         findings.extend(finding(
@@ -281,7 +281,7 @@ END"
 
 // --- Limits ---
 
-/// Makes two successful attempts, each of which prints its input, after a shell command that limits resources.
+/// Makes two successful attempts that print their input, after a shell command that sets limits.
 fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
     let reads = !mode.input.is_empty();
     let command = if reads { "head -n 1" } else { "echo in" };
@@ -307,7 +307,7 @@ fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
         }
         Some(0) => Ok(()),
         Some(125) if is_told => Ok(()),
-        // The loader of backoff or of the command failed; `echo` and `head` fail with 1.
+        // The loader of backoff or of the command failed. `echo` and `head` exit with 1.
         Some(126 | 127) if by_loader => Ok(()),
         Some(1) if by_loader || limit.starts_with("exec") => Ok(()),
         _ => Err("another end".into()),

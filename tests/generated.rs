@@ -1,5 +1,5 @@
-//! Asserts that committed files are identical to the binary's output, and that documents name the repository and the
-//! version of Cargo.toml. `BLESS=1 cargo test` rewrites them.
+//! Generated files match the binary's output, and documents have the repository and version of Cargo.toml. `BLESS=1
+//! cargo test` rewrites them.
 
 
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ static OWNED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(https://github\.com/|ghcr\.io/|uses: |--repo |oci://ghcr\.io/)([A-Za-z0-9-]+|\.\.\.)(/backoff)\b").unwrap()
 });
 
-/// The version of a release in an address or in the name of a file.
+/// A release's version in an address or a file name.
 static VERSIONED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(\bbackoff(?:-cli|_cli)?(?:@v|[:_-])|/download/v)([0-9]+\.[0-9]+\.[0-9]+)\b")
         .unwrap()
@@ -46,7 +46,7 @@ fn nothing_has_drifted() {
     }
 }
 
-/// Asserts that a committed file has this text, or writes it.
+/// Asserts that a committed file has this text. With BLESS, writes the file first.
 pub fn has_not_drifted(file: &str, generated: &str) {
     let path = format!("{ROOT}/{file}");
     if std::env::var_os("BLESS").is_some() {
@@ -63,7 +63,7 @@ fn every_option_is_in_each_of_them() {
     for (kind, _) in GENERATED {
         let text = generate(kind).replace("\\-", "-");
         for opt in OPTIONS.iter() {
-            // fish writes names without the dashes.
+            // fish lists names without dashes.
             assert!(text.contains(&opt.long), "{kind} lacks --{}", opt.long);
         }
     }
@@ -93,8 +93,8 @@ fn the_man_page_has_its_sections() {
     }
 }
 
-/// Returns a document's text with the owner and the version of Cargo.toml. An owner in capitals is a placeholder, for
-/// which documents show `...`.
+/// Returns a document's text with the owner and version of Cargo.toml. An owner in capitals is a placeholder, which
+/// documents show as `...`.
 fn with_facts(text: &str) -> String {
     let repository = env!("CARGO_PKG_REPOSITORY");
     let owner = repository.split('/').nth(3).unwrap();

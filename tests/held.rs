@@ -1,4 +1,4 @@
-//! Output that is kept while a command runs. `tests/cases/streams.md` tests what backoff prints of it at the end.
+//! Output that is kept while a command runs. What backoff finally prints of it is in `tests/cases/streams.md`.
 
 use std::process::{Command, Stdio};
 
@@ -16,7 +16,7 @@ tests! {
     a_signal_leaves_the_reader_of_held_output_only_some_time
 }
 
-/// Starts a command, and waits until the first line on standard error contains `part`.
+/// Starts a command, and asserts that its first line on standard error contains `part`.
 #[track_caller]
 fn until_it_says(part: &str, command: &mut Command) -> Live {
     let mut live = command.live();
@@ -25,7 +25,7 @@ fn until_it_says(part: &str, command: &mut Command) -> Live {
     live
 }
 
-/// Starts a run that keeps the line "part", and waits to retry.
+/// Starts a run that keeps the line "part" and is waiting to retry.
 #[track_caller]
 fn waiting(options: &str) -> Live {
     let options = format!("{options} -j none --stdout final -- sh -c 'echo part; exit 3'");
@@ -85,7 +85,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
         live.signal(signal);
         live.killed_by(signal).stdout("part\n");
     }
-    // During an attempt, output that follows the signal belongs to the attempt.
+    // During an attempt, output after the signal belongs to the attempt.
     let script = "trap 'echo last; exit 3' TERM; echo part; echo ready >&2; while :; do sleep 0.01; done 2>&-";
     for (options, prints) in [
         ("--stdout final", "part\nlast\n"),
@@ -102,7 +102,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     }
 }
 
-/// Asserts that only the rest follows the part that the reader has taken, and no byte twice.
+/// Asserts that backoff continues after the part already read, and prints no byte twice.
 fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
     let mut live = backoff("--stdout final -- seq 1000000").live();
     live.expect_line("1");
@@ -120,7 +120,7 @@ fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
     );
 }
 
-/// Asserts that backoff ends, too: without backoff, the command would die of the signal or of SIGPIPE.
+/// Without backoff, the command would die of the signal or of SIGPIPE. Asserts that backoff also exits.
 fn a_signal_leaves_the_reader_of_held_output_only_some_time() {
     let live = until_it_says(
         "ready",
@@ -130,5 +130,5 @@ fn a_signal_leaves_the_reader_of_held_output_only_some_time() {
     eventually("it ends without a reader", || {
         state(live.pid()) == Some('Z')
     });
-    live.code(124).says("kept output is cut off").out();
+    live.code(124).says("output was cut off").out();
 }

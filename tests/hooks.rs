@@ -1,4 +1,4 @@
-//! Hooks of a running command: signals, stops, terminals. Other tests are in `tests/cases/hooks.md`.
+//! Hooks with signals, stops and terminals. Other tests are in `tests/cases/hooks.md`.
 
 use nix::sys::signal::Signal;
 

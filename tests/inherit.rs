@@ -1,4 +1,4 @@
-//! Tests of environment and children that a console case cannot make. Other tests are in `tests/cases/transparency.md`.
+//! Environments and children that no console block can set up. Other tests are in `tests/cases/transparency.md`.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -7,15 +7,16 @@ use crate::util::process::is_alive;
 use crate::util::{Live, eventually, shell};
 
 tests! {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    entries_without_an_equals_sign_survive
     a_daemon_or_background_child_is_left_alone_and_not_waited_for
 }
 
-#[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn entries_without_an_equals_sign_survive() {
     use crate::util::{BIN, Ends, clean};
 
-    // env(1) cannot make such an entry; execve (number 59) accepts any.
+    // env(1) cannot create such an entry. execve (call 59) accepts any.
     let source = "my $e = pack('p p p Q', 'NOEQUALS', '=odd', 'A=1', 0); my @a = @ARGV; \
                   my $v = pack('p' x @a . 'Q', @a, 0); syscall(59, $a[0], $v, $e);";
     let environment = |wrapper: &[&str]| {

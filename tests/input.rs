@@ -88,7 +88,7 @@ fn a_writer_that_stalls_does_not_hold_a_signal() {
                 is_named(live.pid(), "backoff") && hears_signals(live.pid())
             });
         }
-        // The pipe stays open.
+        // Keeps the pipe open.
         let _stdin = live.child.stdin.take();
         live.signal(Signal::SIGTERM);
         live.killed_by(Signal::SIGTERM);
@@ -115,7 +115,7 @@ fn nothing_is_left_in_the_temporary_directory_after_kill() {
     }
 }
 
-/// Makes standard input a socket, as `spawnSync` of Node does, that holds these bytes and then ends.
+/// Makes standard input a socket with these bytes and then end of file, as Node's `spawnSync` does.
 fn from_socket<'a>(command: &'a mut Command, bytes: &[u8]) -> &'a mut Command {
     let (socket, mut writer) = UnixStream::pair().unwrap();
     writer.write_all(bytes).unwrap();

@@ -16,7 +16,7 @@ tests! {
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/install.sh");
 const GOOD: &str = "#!/bin/sh\necho backoff 9.8.7\n";
 
-/// Returns a directory with an archive of this program and its checksum, and options that install it from there.
+/// Returns a directory with an archive of this program and its checksum, and the options that install it.
 fn release(program: &str) -> (TempDir, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let name = format!(
@@ -35,7 +35,7 @@ fn release(program: &str) -> (TempDir, Vec<String>) {
     (dir, options)
 }
 
-/// Asserts what the directory of the program has: the whole program, or nothing.
+/// Asserts that this whole program is installed and nothing else, or nothing at all.
 #[track_caller]
 fn expect(dir: &TempDir, program: Option<&str>) {
     let entries = std::fs::read_dir(within(dir, "bin"));

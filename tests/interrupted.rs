@@ -1,4 +1,4 @@
-//! Messages of a run that a signal has ended, and signals to predicates and nested runs.
+//! Messages of a run that a signal ended, and signals to predicates and nested runs.
 
 use nix::sys::signal::Signal::{SIGINT, SIGTERM, SIGUSR1};
 use serde_json::Value;
@@ -16,7 +16,7 @@ tests! {
     the_log_and_the_report_tell_of_an_interruption
 }
 
-/// Starts a run of a script, and waits until the script has printed "on".
+/// Starts a run of a script, and waits until the script prints "on".
 fn on(options: &str, script: &str) -> Live {
     let mut live = backoff(format!("{options} -- sh -c")).arg(script).live();
     live.expect_line("on");
@@ -44,7 +44,7 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
     }
     // With `--until never`, another attempt would have followed the success.
     assert_eq!(said("--until never", "exit 0"), [SAYS]);
-    // With `--until failure`, 1 says that no failure came.
+    // With `--until failure`, status 1 means that no failure came.
     let success = "--until failure --success-exit 143=0";
     assert_eq!(said(success, "exit 143"), [SAYS]);
     // backoff prints nothing if the command died of the signal, exited as if it had, or succeeded.
@@ -58,7 +58,7 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
     let (_, said) = live.killed_by(nix::sys::signal::SIGKILL).texts();
     assert_eq!(
         said,
-        "backoff: sh: interrupted by SIGTERM and needed KILL; no further attempt\n"
+        "backoff: sh: interrupted by SIGTERM and needed SIGKILL; no further attempt\n"
     );
 }
 
@@ -92,7 +92,7 @@ fn a_signal_while_output_drains_ends_backoff_as_during_a_wait() {
             eventually("the command has ended", || {
                 has_ended_children_only(live.pid())
             });
-            // The end is noticed before so many lines have come.
+            // backoff notices the exit before eight lines arrive.
             for _ in 0..8 {
                 live.expect_line("more");
             }

@@ -1,4 +1,4 @@
-//! Checks that backoff accepts the options of command lines in code that no test runs.
+//! backoff accepts the options of command lines that no test runs.
 
 use std::sync::LazyLock;
 
@@ -13,10 +13,10 @@ tests! {
     options_are_found
 }
 
-/// Matches the options of a command line in a shell, up to the command, and the `options:` of the action.
+/// Matches the options of a shell command line, up to the command, and the `options:` of the action.
 static LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?:[ }]|$)|$)").unwrap());
-/// Matches a list of words in a container's file.
+/// Matches a list of words in a Dockerfile or Compose file.
 static LIST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
 
@@ -43,11 +43,11 @@ fn lines(block: &Block) -> Vec<String> {
         .collect()
 }
 
-/// Asserts that backoff accepts the options of the lines; returns how many lines have options.
+/// Asserts that backoff accepts the options in these lines. Returns how many lines have options.
 fn check(place: &str, lines: &[String]) -> usize {
     let mut count = 0;
     for line in lines {
-        // The file of `?ca=` does not exist here, and backoff would read it.
+        // backoff would read the file of `?ca=`, which does not exist here.
         let Some(options) = options_of_line(&line.replace("?ca=/etc/ssl/cache.pem", "")) else {
             continue;
         };
@@ -63,13 +63,13 @@ fn check(place: &str, lines: &[String]) -> usize {
     count
 }
 
-/// Returns true if a document shows command lines that backoff does not accept.
+/// Returns true for documents with command lines that backoff rejects.
 fn shows_mistakes(document: &Document) -> bool {
     document.name.starts_with("tests/")
 }
 
 fn the_options_in_blocks_that_are_not_run_are_taken() {
-    // A configuration file names the command that reads it.
+    // Comments in TOML show commands that need that config file.
     let is_run = |block: &Block| ["console", "toml"].contains(&block.language);
     let count: usize = documents()
         .iter()
@@ -85,7 +85,7 @@ fn the_options_in_sentences_and_tables_are_taken() {
     let mut count = 0;
     for document in documents().iter().filter(|one| !shows_mistakes(one)) {
         let mut lines = code_spans(document);
-        // A span without a command may be a part of a line, or an action of backoff.
+        // A span without a command may be part of a line, or an action such as `--list-presets`.
         lines.retain(|line| line.contains(" -- ") && !line.contains("..."));
         count += check(&document.name, &lines);
     }

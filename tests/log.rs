@@ -1,4 +1,4 @@
-//! A log on a terminal. The other tests are in `tests/cases/output.md`.
+//! The colors of a log on a terminal. Other tests are in `tests/cases/output.md`.
 
 use crate::util::pty::Terminal;
 

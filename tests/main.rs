@@ -1,8 +1,8 @@
-//! The tests of the program, which drive the real binary. `cases/` has one page for each section of `--help`, with a heading
-//! for each option; the modules here have what needs signals, a terminal, or several processes. They run in parallel in
-//! one process, so no test may change the environment, directory, limits or signal actions of the process.
+//! Black-box tests of the binary. `cases/` has a page for each section of `--help`, with a heading for each option. The
+//! modules here test what needs signals, a terminal or several processes. All tests run in parallel in one process, so
+//! none may change its environment, directory, limits or signal actions.
 //!
-//! The harness looks for the programs that a test needs when it lists the tests: without them a test counts as ignored.
+//! A test whose programs are missing is listed as ignored.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,13 +16,13 @@ mod util;
 
 /// Lists the tests of a module, each with the programs that it needs, if any.
 macro_rules! tests {
-    ($($test:ident $([$($program:expr),*])?)*) => {
+    ($($(#[$attribute:meta])* $test:ident $([$($program:expr),*])?)*) => {
         pub const TESTS: &[crate::util::harness::Test] =
-            &[$((stringify!($test), &[$($($program),*)?], $test)),*];
+            &[$($(#[$attribute])* (stringify!($test), &[$($($program),*)?], $test)),*];
     };
 }
 
-/// Lists the modules.
+/// Declares the modules and lists their tests.
 macro_rules! modules {
     ($($(#[$attribute:meta])* $name:ident)*) => {
         $($(#[$attribute])* mod $name;)*
@@ -63,6 +63,7 @@ modules! {
     readme
     reasons
     report
+    #[cfg(target_os = "linux")]
     resources
     search
     signals

@@ -1,5 +1,4 @@
-//! The mistakes of a first day: each gets one line that says what is wrong, where, and what would be right, and nothing
-//! is started.
+//! Typical mistakes. Each causes one line that says what is wrong, where, and what would be right. Nothing is started.
 
 use crate::util::{Ends, shell, side_by_side};
 
@@ -7,7 +6,7 @@ tests! {
     each_mistake_is_explained_in_a_line
 }
 
-/// Lines of shell, each with the message below it.
+/// Shell lines, each followed by its message.
 const MISTAKES: &str = include_str!("mistakes.txt");
 
 fn each_mistake_is_explained_in_a_line() {

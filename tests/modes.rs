@@ -1,4 +1,4 @@
-//! Terminal modes left by an attempt that a limit or a signal ended.
+//! Terminal modes after an attempt that a limit or a signal ended.
 
 use nix::sys::termios::{LocalFlags, Termios};
 use nix::unistd::tcgetpgrp;
@@ -15,7 +15,7 @@ tests! {
     in_the_background_the_shell_keeps_its_terminal
 }
 
-/// Commands that leave a terminal on which keys send no signals.
+/// Commands that leave the terminal in a mode in which keys send no signals.
 const LEFT: [&str; 4] = [
     "-- sh -c 'stty raw -echo; exit 3'",
     "-- sh -c 'ulimit -c 0; stty raw -echo; kill -SEGV $$'",
@@ -23,7 +23,7 @@ const LEFT: [&str; 4] = [
     "-t 200ms -s KILL -- sh -c 'stty raw -echo; exec sleep 60'",
 ];
 
-/// Runs a script without job control, on a terminal whose modes no other process changes. Returns the modes before the
+/// Runs a line without job control, on a terminal whose modes no other process changes. Returns the modes before the
 /// line.
 fn script(line: &str) -> (Terminal, Termios) {
     let mut terminal = Terminal::sh(&format!("echo begin; read go; {line}; read end"));
@@ -56,7 +56,7 @@ fn a_wait_stops_whatever_the_attempt_has_left() {
         terminal.expect("Stopped");
         terminal.expect("prompt> ");
         terminal.command("fg");
-        // The shell gives backoff the terminal first, and then continues backoff.
+        // The shell first hands the terminal to backoff, then continues it.
         let shell = terminal.pid();
         eventually("it goes on", || stopped_below(shell) == 0);
     }
@@ -70,14 +70,14 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
         "backoff -n 1 -- sh -c 'stty raw -echo; kill -KILL $$'",
         "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60'",
         "backoff -d 200ms -- sh -c 'stty raw -echo; exec sleep 60'",
-        // A signal ends the command; the deadline ends a predicate.
+        // First a signal ends the command, then the deadline ends a predicate.
         "backoff -- sh -c 'stty raw -echo; kill -TERM $PPID; exec sleep 60'",
         "backoff -n 1 -d 200ms --retry-if 'stty raw -echo </dev/tty; exec sleep 60' -- false",
         // The command fails by itself.
         "backoff -n 1 -- sh -c 'stty raw -echo; exit 1'",
         // After a limit, backoff restores the modes even if its output is a pipe.
         "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | { tee /dev/null; exit 1; }",
-        // Output goes elsewhere; the terminal is the command's standard input.
+        // Standard output goes elsewhere, but the terminal is the command's standard input.
         "backoff -n 1 -t 200ms --pty -- sh -c 'stty raw -echo; exec sleep 60' >/dev/null",
     ] {
         let (mut terminal, before) = script(&format!("{line}; echo status-$?"));

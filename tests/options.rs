@@ -1,4 +1,4 @@
-//! Properties of each option in the list of options.
+//! Properties of every option.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ tests! {
     every_word_of_a_list_is_accepted
 }
 
-/// Asserts that backoff exits with 125 and one line, and starts nothing.
+/// Asserts that backoff exits with 125, prints one line and starts nothing.
 #[track_caller]
 fn refused(command: &mut Command, why: &str) {
     command.code(125).stderr(&format!("backoff: {why}...\n"));
@@ -39,7 +39,7 @@ fn every_value_must_be_there_and_be_text() {
                     refused(&mut with(&format!(" {next}")), &why);
                 }
                 if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {
-                    // A path may consist of any bytes.
+                    // A path may contain any bytes.
                     continue;
                 }
                 let mut command = backoff(&flag);
@@ -51,16 +51,16 @@ fn every_value_must_be_there_and_be_text() {
             Takes::Optional(_) => refused(&mut with("="), &format!("{flag}: \"\" is ")),
             Takes::Nothing => refused(
                 &mut with("=3"),
-                &format!("{flag}: \"3\" is too much; it takes no value"),
+                &format!("{flag}: \"3\" is not allowed; it takes no value"),
             ),
         }
     }
 }
 
-/// Returns a text that the variable of an option must not have; nothing if any text will do.
+/// Returns an invalid value for the variable of an option, or None if every text is valid.
 fn bad_value(opt: &Opt) -> Option<&'static str> {
     match &*opt.long {
-        // Any text is a shell command or a name, and nearly any is a regular expression.
+        // Any text is a valid shell command or name.
         "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget"
         | "log-file" | "report" => None,
         // Actions have no variable.
@@ -72,7 +72,7 @@ fn bad_value(opt: &Opt) -> Option<&'static str> {
     }
 }
 
-/// Returns the words that refuse a value; help names the grammar of the value.
+/// Returns the part of the message that depends on the kind of value.
 fn problem_of(opt: &Opt) -> &'static str {
     match &opt.takes {
         Takes::Word(_) => "is not one of ",
@@ -97,7 +97,7 @@ fn a_bad_variable_is_named() {
             continue;
         };
         let variable = opt.variable();
-        // Addresses may contain a password.
+        // The message does not quote an address, which may contain a password.
         let quoted = match &*opt.long {
             "store" => String::new(),
             _ => format!("{bad:?} {}", problem_of(opt)),
@@ -111,7 +111,7 @@ fn a_bad_variable_is_named() {
     refused(&mut command, "BACKOFF_BASE: ");
 }
 
-/// An option, a value, the rest of the command line, and a text that output or status contain only with the option.
+/// An option, a value, the rest of the command line, and text that appears in output or status only with the option.
 const EFFECTS: &str = r#"
 attempts | 2 | -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT' | 2
 deadline | 0.1 | -qq --exhausted-exit 9 -- sleep 4 | 9]
@@ -213,7 +213,7 @@ fn effect_of(opt: &Opt) -> Effect {
     }
 }
 
-/// Returns commands that set an option by each source.
+/// Returns a command for each source that can set an option.
 fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
     let flag = format!("--{}", opt.long);
     let (flags, in_file) = match &opt.takes {
@@ -229,7 +229,7 @@ fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
     let mut by_flag = backoff("");
     by_flag.args(flags);
     let mut commands = vec![by_variable, by_flag];
-    // A configuration file cannot set `--config`.
+    // A config file cannot set `--config`.
     if opt.long != "config" {
         let name = opt.long.replace('-', "_");
         std::fs::write(file, format!("[defaults]\n{name} = {in_file}\n")).unwrap();
@@ -238,7 +238,7 @@ fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
     commands
 }
 
-/// Asserts that each option has the same effect as a flag, as a variable and in the file, and that nothing else has it.
+/// Asserts that each option has its effect as a flag, a variable and in the config file, but not if it is absent.
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     let mut options: Vec<&Opt> = OPTIONS.iter().collect();
@@ -275,7 +275,7 @@ fn pipe_of(bytes: &[u8]) -> PipeReader {
     reader
 }
 
-/// Returns the words of both outputs, and the status, in brackets.
+/// Returns the words of both outputs and the exit status, in brackets.
 fn seen(command: &mut Command) -> String {
     let ended = command.ends();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -284,10 +284,10 @@ fn seen(command: &mut Command) -> String {
     format!("[{}]", all.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Options that replace running a command.
+/// Options that act instead of running a command.
 const ACTIONS: [&str; 4] = ["plan", "list-presets", "list-policies", "generate"];
 
-/// Returns plausible values of a forgotten variable.
+/// Returns plausible values of a leftover variable.
 fn plausible(opt: &Opt) -> Vec<&str> {
     let mut values = vec!["0", "1", "TERM"];
     if let Takes::Word(words) = &opt.takes {
@@ -296,7 +296,7 @@ fn plausible(opt: &Opt) -> Vec<&str> {
     values
 }
 
-/// Asserts that a leftover variable does not turn a deploy into a false success.
+/// Asserts that no leftover variable makes backoff succeed without running the command.
 fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     let mut variables: Vec<(String, String)> = Vec::new();
     for opt in OPTIONS.iter() {
@@ -318,7 +318,7 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     side_by_side(&variables, |(name, value)| {
         let dir = tempfile::tempdir().unwrap();
         let mut command = backoff("-- sh -c 'echo >ran'");
-        // With the deadline, backoff refuses waits that would take longer.
+        // The deadline makes backoff refuse longer waits.
         command
             .env("BACKOFF_DEADLINE", "1s")
             .env("XDG_STATE_HOME", dir.path())
@@ -349,7 +349,7 @@ fn every_word_of_a_list_is_accepted() {
     for opt in OPTIONS.iter() {
         if let Takes::Word(words) = &opt.takes {
             for word in words {
-                // It has no effect alone.
+                // Some options have no effect alone.
                 let rule = match opt.long.as_str() {
                     "match-on" => "-r x",
                     "store-down" => "--budget b",
@@ -363,7 +363,7 @@ fn every_word_of_a_list_is_accepted() {
     }
 }
 
-/// So that `grep -rn '## --timeout' tests` tells where an option is tested.
+/// `grep -rn '## --timeout' tests` finds where an option is tested.
 fn each_option_has_one_heading_in_the_pages() {
     let pages = documents();
     let pages = pages.iter().filter(|page| page.name.starts_with("tests/cases/"));

@@ -1,4 +1,4 @@
-//! The output of a running command, and its readers. `tests/cases/streams.md` tests the output of finished runs.
+//! Output while a command runs, and its readers. The output of finished runs is in `tests/cases/streams.md`.
 
 use std::fs::File;
 use std::io::Read;
@@ -28,7 +28,7 @@ tests! {
     a_limit_holds_though_nobody_reads_the_output
 }
 
-/// Returns numbers in lines, as `seq` prints them.
+/// Returns what `seq` prints.
 fn numbers(from: u32, to: u32) -> String {
     (from..=to).map(|number| format!("{number}\n")).collect()
 }
@@ -109,7 +109,7 @@ fn signals_pass_while_output_is_observed() {
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     live.code(6).stdout("last\n");
-    // A signal also ends a run whose own output is not read.
+    // A signal also ends a run whose output nobody reads.
     let mut stuck = backoff("-r x -- yes").live();
     stuck.expect_line("y");
     until_it_is_stuck(stuck.pid());
@@ -118,7 +118,7 @@ fn signals_pass_while_output_is_observed() {
 }
 
 fn a_slow_reader_gets_all_though_a_signal_came() {
-    // seq gets the signal, too, perhaps while it writes.
+    // seq is also sent SIGTERM, perhaps while it writes, so here it ignores the signal.
     let trap =
         "trap 'exit 0' TERM; (trap '' TERM; exec seq 20000); while :; do sleep 0.01; done 2>&-";
     for command in [["seq", "20000", ""], ["bash", "-c", trap]] {
@@ -144,13 +144,13 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
         has_ended_children_only(live.pid())
     });
     let output = live.output();
-    // On a busy machine, the timeout may have ended seq itself.
+    // On a busy machine, the timeout may have killed seq itself.
     let is_whole = !output.stderr.is_empty();
     if is_whole {
         assert_eq!(output.status.code(), Some(0));
         assert!(output.stdout == all.as_bytes());
     }
-    // If the reader does not continue, no output of a second attempt follows the gap.
+    // If nobody reads on, no output of a second attempt follows the gap.
     let mut stuck = backoff("-n 2 -b 0 -t 1s -r x -- sh -c").arg(script).live();
     assert_eq!(stuck.status().code(), Some(124));
     let (stdout, stderr) = stuck.code(124).texts();
@@ -165,7 +165,7 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     );
 }
 
-/// Asserts that backoff does not open the master of a pseudo-terminal by its number, which would create another
+/// Asserts that backoff does not reopen a pseudo-terminal's master by descriptor number, as this would create another
 /// terminal.
 fn a_number_that_names_another_device_is_written_as_it_is() {
     for rules in ["", "-r x", "--stdout final"] {

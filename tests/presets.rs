@@ -24,7 +24,7 @@ fn a_tool_is_run_recorded_and_judged() {
         recorded.ends_with("cells recorded, 0 without a sample\n"),
         "{recorded}"
     );
-    // What it prints has not changed within a second.
+    // The output does not change within a second.
     let compared = matrix("compare").code(0).out();
     assert!(compared.starts_with("0 of "), "{compared}");
     let judged = matrix(&format!("judge {}", *BIN)).code(0).out();

@@ -1,4 +1,4 @@
-//! `--pty` on a terminal; `tests/cases/streams.md` has the rest.
+//! `--pty` on a terminal. Other tests are in `tests/cases/streams.md`.
 
 use nix::sys::signal::Signal;
 
@@ -31,7 +31,7 @@ fn an_output_that_is_not_examined_stays_our_terminal() {
     terminal.command("tty; backoff --pty -- sh -c 'tty; tty <&1; tty <&2'");
     let ours = terminal.expect("\r\n").to_owned();
     terminal.expect(&format!("{ours}\r\n{ours}\r\n{ours}\r\n"));
-    // As a pager needs it, which takes its keys from there.
+    // A pager needs our terminal as standard error, as it reads keys from there.
     terminal.command("backoff --match-on stdout -r x --pty -- sh -c 'tty <&2; tty <&1'");
     terminal.expect(&format!("{ours}\r\n"));
     assert_ne!(terminal.expect("\r\n"), ours);
@@ -63,7 +63,7 @@ fn a_window_that_changes_changes_the_commands() {
     eventually("the size follows", || stty(pid, 1, "size") == "40 50\n");
     send(pid, Signal::SIGTERM);
     let winches = terminal.expect("15\r\n").matches("28\r\n").count();
-    // The terminal's own, and one once the pseudo-terminal has the new size; stty sets rows and columns one by one.
+    // One from the terminal, and one when the pseudo-terminal is resized. stty sets rows and columns separately.
     assert!((1..=4).contains(&winches), "{winches}");
 }
 

@@ -1,4 +1,4 @@
-//! For each way to give up, the JSON alone has the reason that the text gives, and the option that decided.
+//! For each way to give up, JSON on its own gives the same reason as the text, and names the option that decided.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ tests! {
     json_alone_has_the_reason_of_the_text
 }
 
-/// A command line with `STORE` for a fresh directory; the `rule` of the attempt, and that of the end.
+/// A command line, in which `STORE` stands for a fresh directory, and the `rule` of the attempt and of the end.
 const SITUATIONS: &[(&str, &str, &str)] = &[
     ("-n 1 -- false", "default", "--attempts"),
     ("-n 1 -e 1 -- false", "--retry-exit", "--attempts"),
@@ -98,7 +98,7 @@ const SITUATIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Returns the objects of the lines with this event.
+/// Returns the lines with this event.
 fn events<'l>(lines: &'l [Value], event: &str) -> Vec<&'l Value> {
     lines.iter().filter(|line| line["event"] == event).collect()
 }

@@ -1,4 +1,4 @@
-//! Budgets on real Redis servers: counts, permissions, and runs whose server is wrong, slow or gone.
+//! Budgets on real Redis servers: names, TLS, clusters, and servers that are wrong, slow or gone.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -49,11 +49,11 @@ fn asking(store: &str, line: &str) -> Command {
     ))
 }
 
-/// Asserts that `-n 3 -- false` continues without its budget, with one warning.
+/// Asserts that `-n 3 -- false` continues without its budget after one warning.
 #[track_caller]
 fn goes_on(command: &mut Command, why: &str) {
     command.code(1).stderr(&format!(
-        "backoff: ...{why}...going on without the budget \"api\"\n\
+        "backoff: ...{why}...continuing without budget \"api\"\n\
          backoff: false: attempt 1 of 3 failed: ...\n\
          backoff: false: attempt 2 of 3 failed: ...\n\
          backoff: false: gave up after 3 attempts in ...: exit 1 (attempt limit reached)...\n"
@@ -67,7 +67,7 @@ fn fails_open(store: &str, why: &str) {
 
 // --- Servers in trouble ---
 
-/// Starts a server and ends it. Returns it and its address.
+/// Starts a server and kills it. Returns the server and its address.
 fn killed() -> (Server, String) {
     let mut server = Server::start("");
     let url = server.url();
@@ -82,7 +82,7 @@ fn this_machines_own_budget_takes_its_place() {
     let home = tempdir().unwrap();
     let mut command = asking(&url, "--budget-min 3 -n 9 -- false");
     command.env("XDG_STATE_HOME", home.path()).code(1).stderr(&format!(
-        "backoff: warning: {url}: {refused}; going on with this machine's own budget \"api\"\n\
+        "backoff: warning: {url}: {refused}; using this machine's own budget \"api\"\n\
          backoff: false: attempt 1 of 9 failed: ...\n\
          backoff: false: attempt 2 of 9 failed: ...\n\
          backoff: false: gave up after 3 attempts in ...: exit 1 (budget \"api\" exhausted: 66.7% of ...\n"
@@ -91,7 +91,7 @@ fn this_machines_own_budget_takes_its_place() {
     assert_eq!(counted(file), (3, 2));
 }
 
-/// Asserts that backoff asks the server again before each retry. It is back, and empty, when the second attempt ends.
+/// Asserts that backoff asks the server before each retry. The server is back, but empty, when the second attempt ends.
 fn a_server_that_is_back_is_asked() {
     let (mut server, url) = killed();
     let home = tempdir().unwrap();
@@ -115,7 +115,7 @@ fn a_server_that_is_back_is_asked() {
     assert_eq!(server.counts("api"), (3, 3));
 }
 
-/// Starts a server that handles each connection on a thread. Returns its address.
+/// Starts a server that handles each connection in a thread. Returns its address.
 fn serve(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
@@ -133,7 +133,7 @@ fn serve(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
     store
 }
 
-/// Starts a server that replies with `first`, and then again and again with `then` and a pause.
+/// Starts a server that sends `first`, and then repeats `then` with a pause.
 fn talker(first: &'static str, then: &'static str, pause: Duration) -> String {
     let more = if pause.is_zero() {
         then.repeat(1000)
@@ -179,7 +179,7 @@ fn a_port_that_says_nothing() {
     ] {
         fails_open(
             &format!("{scheme}{address}"),
-            "gives no answer within 250ms",
+            "no answer within 250ms",
         );
     }
 }
@@ -187,7 +187,7 @@ fn a_port_that_says_nothing() {
 /// Each byte arrives in time, but the whole reply never does.
 fn a_server_that_talks_slowly() {
     let store = talker("*5\r\n:", "1", Duration::from_millis(50));
-    fails_open(&store, "gives no answer within 250ms");
+    fails_open(&store, "no answer within 250ms");
 }
 
 // --- Keys ---
@@ -196,7 +196,7 @@ const ODD_NAMES: [&str; 9] = [
     "a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'\"\\", "*:?[a]", "-n",
 ];
 
-/// Makes two attempts; the variable allows a name that looks like an option.
+/// Makes two attempts. A variable, unlike a flag, allows a name that looks like an option.
 fn asked_by_variable(store: &str, name: &str) {
     let mut command = backoff(format!("-b 1ms -qq -n 2 --store {store} -- false"));
     command.env("BACKOFF_BUDGET", name).code(1);
@@ -219,7 +219,7 @@ fn any_text_is_a_name() {
 
 // --- TLS ---
 
-/// Returns a directory with an authority, and a server's certificate for these names, signed by the authority.
+/// Returns a directory with a CA, and a server certificate for these names that the CA signed.
 fn certificates(names: &str) -> TempDir {
     let dir = tempdir().unwrap();
     let script = format!(
@@ -239,7 +239,7 @@ fn certificates(names: &str) -> TempDir {
     dir
 }
 
-/// By default, a server requires a certificate of its clients.
+/// By default, a server requires client certificates.
 const WITH_TLS: &str = "--port 0 --tls-port '{port}' --tls-cert-file '{dir}/server.pem' \
                         --tls-key-file '{dir}/server.key' --tls-ca-cert-file '{dir}/ca.pem'";
 
@@ -277,7 +277,7 @@ fn tls_with_a_certificate_that_is_not() {
         let mut command = asking(&store, "-n 3 -- false");
         goes_on(command.env("SSL_CERT_FILE", within(dir, "ca.pem")), why);
     }
-    // Without TLS, the server ends or resets the connection, so the message varies.
+    // The server closes or resets a connection without TLS, so the message varies.
     fails_open(&server.url(), &server.url());
     assert_eq!(server.counts("api"), (0, 0));
 }
@@ -290,7 +290,7 @@ fn tls_with_files_of_the_address() {
     let whole = store(format!(
         "ca={ours}/ca.pem&cert={ours}/server.pem&key={ours}/server.key"
     ));
-    // The system's authorities do not count, and the command inherits nothing.
+    // The system's CAs are ignored, and the command inherits nothing.
     let script = "[ -z \"$SSL_CERT_FILE\" ] || echo inherited; exit 1";
     let mut command = asking(&whole, "-n 2 -- sh -c");
     let said = command
@@ -318,7 +318,7 @@ fn tls_with_files_of_the_address() {
     assert_eq!(server.counts("api"), (2, 1));
 }
 
-/// Asserts that the file of the address is enough where the machine has no authorities.
+/// Asserts that `?ca=` is enough on a machine without CA certificates.
 fn an_image_without_authorities() {
     let server = tls_server("IP:127.0.0.1");
     let store = format!(
@@ -375,7 +375,7 @@ fn any_node_of_a_cluster_will_do() {
         }
         assert_eq!(counts_on_all(name), [(6, 3)], "{name:?}");
     }
-    // A node that does not know the names of the others redirects to a port alone.
+    // A node that does not know the hosts of the others redirects to a port alone.
     for node in &nodes {
         node.run::<()>("CONFIG SET cluster-preferred-endpoint-type unknown-endpoint");
         asking(&node.url(), "-- true").code(0);
@@ -417,7 +417,7 @@ fn no_store_is_asked_without_a_budget() {
         .code(0)
         .out();
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
-    // A run that asks has connected before its end.
+    // A run with a budget has connected by the time it exits.
     backoff(format!("--budget api --store {store} -- true")).ends();
     listener.accept().unwrap();
 }
@@ -427,7 +427,7 @@ fn nothing_is_held_during_a_wait() {
     let store = format!("redis://:word@127.0.0.1:{}", server.port);
     for is_paused in [false, true] {
         if is_paused {
-            // The connection ends soon after the timeout.
+            // The connection closes soon after the timeout.
             server.pause();
         }
         let script = format!(
@@ -437,7 +437,7 @@ fn nothing_is_held_during_a_wait() {
         let mut live = shell(&script).live();
         live.expect_line("ready");
         if is_paused {
-            assert!(live.line().contains("gives no answer within "));
+            assert!(live.line().contains("no answer within "));
         }
         assert!(live.line().contains("retrying in "));
         let pid = live.pid();
@@ -445,7 +445,7 @@ fn nothing_is_held_during_a_wait() {
             let open = descriptors(pid);
             open.iter().filter(|open| open.contains("socket:")).count()
         };
-        // Signals come through a pair of sockets.
+        // Signals arrive through a pair of sockets.
         eventually("no thread and no connection", || {
             threads_of(pid) == 1 && sockets() == 2
         });
@@ -453,7 +453,7 @@ fn nothing_is_held_during_a_wait() {
         live.killed_by(Signal::SIGTERM).stdout("...");
     }
     server.resume();
-    // The question of the second run may have been answered after the run had ended.
+    // The server may have answered the second run after that run ended.
     let retries = counts(&mut server.admin_as("?pass=word"), "api").1;
     assert!((1..=2).contains(&retries), "{retries}");
 }
@@ -467,7 +467,7 @@ fn timeless_script() -> String {
     SCRIPT.replace(time, "local now = tonumber(ARGV[5])\n")
 }
 
-/// A question, the index of its limits, and the advance of the clock in milliseconds.
+/// A question, the index of its limits, and how far the clock advances in milliseconds.
 fn a_step() -> impl Strategy<Value = (Question, usize, i64)> {
     let question = prop_oneof![Just(Question::Attempt), Just(Question::Retry)];
     let clock = prop_oneof![
@@ -489,7 +489,7 @@ fn some_limits() -> impl Strategy<Value = BudgetLimits> {
     })
 }
 
-/// Returns the answer of the script, and what it keeps.
+/// Returns the script's answer and the numbers that it stores.
 fn scripted(
     connection: &mut redis::Connection,
     limits: &BudgetLimits,
@@ -515,8 +515,8 @@ fn scripted(
     (answer, numbers(connection, "twin").unwrap())
 }
 
-/// Plays random histories to both. They differ in the last digits, so that an answer at the very limit may differ, too:
-/// then the script's counts hold for both.
+/// Gives both the same random history. Their numbers differ in the last digits, so answers at the very limit may also
+/// differ. Each step continues with the script's counts.
 fn the_script_is_the_formula() {
     let server = Server::start("");
     let config = Config {
@@ -539,7 +539,7 @@ fn the_script_is_the_formula() {
             let limits = &limits[which];
             let time = Duration::from_millis(now);
             let mut rest = counts;
-            // Fades the counts, and counts one attempt, which is none of the answer.
+            // Fades the counts and adds an attempt, which is subtracted below.
             rest.answer(limits, Question::Attempt, time);
             let is_close = (rest.retries - limits.ratio * (rest.attempts - 1.0)).abs() < 1e-6
                 || ((rest.attempts - 1.0).fract() - 0.5).abs() < 1e-6;

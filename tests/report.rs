@@ -1,4 +1,4 @@
-//! The report's times, and its mode. Other tests are in `tests/cases/output.md`.
+//! Times in the report, and file modes. Other tests are in `tests/cases/output.md`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn read(path: &str) -> Value {
 fn each_attempt_says_when_it_started() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "report");
-    // Times are cut to milliseconds.
+    // Times are truncated to milliseconds.
     let ms = Duration::from_millis(1);
     let before = SystemTime::now() - ms;
     backoff(format!(

@@ -1,5 +1,4 @@
 //! Resources held by a waiting run.
-#![cfg(target_os = "linux")]
 
 use std::time::Duration;
 
@@ -14,18 +13,18 @@ tests! {
     one_thread_few_descriptors_and_no_wake_ups
 }
 
-/// Waits until a run does not wake up, as its start may not be complete.
+/// Waits until a run no longer wakes up, as it may still be starting.
 #[track_caller]
 fn sleeps(pid: i32) {
     eventually("it sleeps", || {
         let before = context_switches(pid);
-        // A run that wakes up now and then never sleeps as long as this.
+        // A run that wakes up periodically never sleeps this long.
         std::thread::sleep(Duration::from_millis(700));
         state(pid) == Some('S') && context_switches(pid) == before
     });
 }
 
-/// Asserts that a run of backoff holds few resources and does not wake up once it has printed a line.
+/// Asserts that a run that has printed "ran" holds few resources and does not wake up.
 #[track_caller]
 fn holds_little(words: &str, most_descriptors: usize, children: usize) {
     // Closes all descriptors except the standard streams.
@@ -44,11 +43,11 @@ fn holds_little(words: &str, most_descriptors: usize, children: usize) {
 }
 
 fn one_thread_few_descriptors_and_no_wake_ups() {
-    // The standard streams, and a descriptor to read signals from; other systems also need one to write signals to.
+    // The standard streams, and the pair of sockets through which signals arrive.
     holds_little("-b 1h -m 1h -j none -- sh -c 'echo ran; exit 1'", 6, 0);
     holds_little("-t 1h -- sh -c 'echo ran; exec sleep 60'", 6, 1);
     let script = "test $BACKOFF_ATTEMPT = 2 || exit 1; echo ran; exec sleep 60";
     holds_little(&format!("-b 100ms -j none -- sh -c '{script}'"), 6, 1);
-    // In addition, two pipes that backoff reads, and a second description of each stream that it writes to.
+    // Also two pipes that backoff reads, and a second open file for each stream that it writes to.
     holds_little("-r again -- sh -c 'echo ran; exec sleep 60'", 10, 1);
 }

@@ -1,4 +1,4 @@
-//! A search for patterns may take long, but delays no signal. Other tests are in `tests/cases/streams.md`.
+//! A slow pattern search delays no signal. Other tests are in `tests/cases/streams.md`.
 
 
 use nix::sys::signal::Signal;

@@ -1,6 +1,6 @@
-//! Sequences of events against a run, checked by a model: signals to backoff, ends and stops of the command, a limit,
-//! output, and a reader that leaves. `BACKOFF_TEST_ROUNDS=2000 cargo test sequences::` plays more random
-//! ones.
+//! Sequences of events during a run, checked against a model: signals to backoff, exits and stops of the command, a
+//! limit, output, and a reader that goes away. `BACKOFF_TEST_ROUNDS=2000 cargo test sequences::` plays more random
+//! sequences.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -55,9 +55,9 @@ const EVENTS: [Event; 12] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Isolation {
-    /// Without a terminal: the command leads a group.
+    /// Without a terminal, the command leads its own process group.
     Group,
-    /// On a terminal: the command shares backoff's group.
+    /// On a terminal, the command shares backoff's process group.
     Shared,
 }
 
@@ -90,7 +90,7 @@ fn random_events() {
     play(all, &mut rng);
 }
 
-/// Plays each sequence, in a group of its own and in a shared one by turns.
+/// Plays all sequences, alternating between a separate and a shared process group.
 fn play(all: Vec<Vec<Event>>, rng: &mut Xoshiro256PlusPlus) {
     let isolations = [Isolation::Group, Isolation::Shared].into_iter().cycle();
     let sequences: Vec<Sequence> = all
@@ -107,7 +107,7 @@ fn play(all: Vec<Vec<Event>>, rng: &mut Xoshiro256PlusPlus) {
     side_by_side(&sequences, play_one);
 }
 
-/// The command: does what it reads from the named pipe.
+/// A command that obeys the orders in a named pipe.
 const COMMAND: &str = r#"
 exec 3<>orders
 echo started >>starts
@@ -119,7 +119,7 @@ while read -r order <&3; do
     esac
 done"#;
 
-/// `--deadline`: short only if nothing else ends the run.
+/// A run that a signal ends gets the long deadline, unless the deadline is one of its events.
 const SHORT: &str = "700ms";
 const LONG: &str = "1h";
 
@@ -154,7 +154,7 @@ fn play_one(sequence: &Sequence) {
         has_started() || run.child().try_wait().unwrap().is_some()
     });
     if !has_started() {
-        // On a busy machine the deadline may have come first.
+        // On a busy machine the deadline may have passed first.
         return play_one(sequence);
     }
     let began = Instant::now();
@@ -171,8 +171,8 @@ fn play_one(sequence: &Sequence) {
     });
 }
 
-/// Returns the first signal that asks backoff to end, unless the command may have succeeded before. HUP asks only on a
-/// terminal: a command without one may be stopped, and then does nothing about it.
+/// Returns the first signal that ends the run. SIGHUP counts only on a terminal. Without one, the command may be
+/// stopped and not react to it.
 fn first_end(sequence: &Sequence) -> Option<Signal> {
     sequence.events.iter().find_map(|event| match event {
         Event::Signal(Signal::SIGHUP) if sequence.isolation == Isolation::Group => None,
@@ -283,7 +283,7 @@ impl Run {
             Event::Exit(code) => writeln!(orders, "exit {code}").unwrap(),
             Event::Stop => writeln!(orders, "stop").unwrap(),
             Event::Output => writeln!(orders, "out").unwrap(),
-            // The end of the sequence waits for it.
+            // Long enough for the short deadline to pass.
             Event::Limit => std::thread::sleep(Duration::from_millis(800)),
             Event::ReaderGone => match self {
                 Run::Piped { child } => drop(child.stdout.take()),
@@ -292,7 +292,7 @@ impl Run {
         }
     }
 
-    /// Waits for the end. Continues a backoff that was stopped.
+    /// Waits until backoff exits, and continues it if it is stopped.
     fn end(&mut self) -> ExitStatus {
         let pid = self.pid();
         let began = Instant::now();

@@ -43,14 +43,14 @@ tests! {
 
 const ENDING: [Signal; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 
-/// Starts the probe under backoff. Returns the run and the probe's process number.
+/// Starts the probe under backoff. Returns the run and the probe's PID.
 fn probe_under_backoff(options: &str, args: &str) -> (Live, i32) {
     let mut live = backoff(format!("{options} -- {} {args}", probe())).live();
     let pid = live.pid_of_probe();
     (live, pid)
 }
 
-/// Starts a run of a script, and waits until the script has printed "ready".
+/// Starts a run of a script, and waits until the script prints "ready".
 fn ready(options: &str, script: &str) -> Live {
     let mut live = backoff(format!("{options} -- bash -c")).arg(script).live();
     live.expect_line("ready");
@@ -73,14 +73,14 @@ pub fn wait_until_waiting(live: &Live) {
     });
 }
 
-/// Returns true if backoff has its handlers and sleeps.
+/// Returns true if backoff has installed its signal handlers and sleeps.
 fn is_asleep(live: &Live) -> bool {
     is_named(live.pid(), "backoff") && hears_signals(live.pid()) && state(live.pid()) == Some('S')
 }
 
 fn each_signal_is_forwarded_once() {
     let (mut live, pid) = probe_under_backoff("", "signals");
-    // Those of job control and CHLD have tests of their own; others keep their default action.
+    // Job control signals and SIGCHLD have their own tests. Others keep their default action.
     let forwarded = [1, 2, 3, 10, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29];
     for signal in forwarded {
         clean("kill")
@@ -152,7 +152,7 @@ fn the_whole_group_gets_it() {
     eventually("the grandchild ends", || !is_alive(grandchild));
 }
 
-/// A supervisor reloads by these, and its workers would die of them.
+/// These signals make a supervisor reload, but would kill its workers.
 fn a_reload_reaches_the_command_alone() {
     let script = r#"$| = 1; my $who = fork ? "main" : "worker";
         $SIG{$_} = sub { print "$who $_[0]\n" } for qw(HUP USR1 USR2 WINCH ALRM);
@@ -220,7 +220,7 @@ fn tstp_stops_both_and_cont_resumes_both() {
 }
 
 fn time_spent_stopped_is_no_silence() {
-    // The limit of 4 s counts the time before the stop and the time after it.
+    // The limit of 4 s counts the time before and after the stop.
     let began = Instant::now();
     let (live, pid) = probe_under_backoff("-qq -n 1 -i 4s", "sleep");
     std::thread::sleep(Duration::from_secs(1));
@@ -235,7 +235,7 @@ fn time_spent_stopped_is_no_silence() {
     assert!(silent >= Duration::from_secs(4), "{silent:?}");
 }
 
-/// A hang-up of the terminal sends SIGHUP and then SIGCONT to a stopped job.
+/// When a terminal hangs up, a stopped job is sent SIGHUP and then SIGCONT.
 fn a_stopped_job_ends_by_the_signal_that_came_meanwhile() {
     for signal in [SIGHUP, SIGTERM] {
         let (live, pid) = probe_under_backoff("", "sleep");
@@ -277,7 +277,7 @@ fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
     }
     live.code(1).stdout("ready\n");
     assert!(began.elapsed() >= Duration::from_secs(5));
-    // A wait that a signal begins anew ends five seconds after the last one.
+    // A wait that each signal restarted would end five seconds after the last signal.
     assert!(last_signal.elapsed() < Duration::from_secs(5));
 }
 
@@ -310,7 +310,7 @@ fn usr1_ends_a_wait_and_only_that() {
 }
 
 fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
-    // The wait leaves a slow machine the time to stop backoff, and is over when backoff is continued.
+    // The wait is long enough for a slow machine to stop backoff, and is over when backoff continues.
     let live = ready("-qq -g constant -j none -b 3s -n 2", "echo ready; exit 1");
     let began = Instant::now();
     wait_until_waiting(&live);
@@ -322,7 +322,7 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
     live.code(1).stdout("ready\n");
 }
 
-/// nohup ignores SIGHUP in this way.
+/// This is how nohup ignores SIGHUP.
 fn a_signal_that_the_caller_ignores_stays_ignored() {
     for (signal, name) in [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGTERM, "TERM")] {
         let dir = tempfile::tempdir().unwrap();
@@ -336,7 +336,7 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
         live.signal(signal);
         send(command, signal);
         std::fs::write(&sent, "").unwrap();
-        // backoff and the command ignore the signal: the attempt fails by itself and is retried.
+        // Both ignore the signal, so the attempt fails by itself and is retried.
         live.code(3)
             .stdout("...\n")
             .says("attempt 1 of 2 failed: exit 3");
@@ -355,7 +355,7 @@ fn a_signal_that_the_caller_blocks_is_heard() {
 
 fn a_killed_backoff_leaves_no_command_behind_not_even_a_stopped_one() {
     if !IS_LINUX {
-        // Elsewhere, the kernel does not end the command.
+        // Other kernels do not kill the command.
         return;
     }
     for words in [
@@ -388,7 +388,7 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
         live.signal(SIGTERM);
         assert!(!live.status().success());
         let (pid, after) = (live.pid(), read());
-        // The output ends when the last process that has it ends.
+        // The output ends when the last process that holds it exits.
         live.output();
         assert_eq!(read(), after, "an attempt ran after {pid} had gone");
     }
@@ -404,12 +404,12 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
         "-qq --report /dev/stderr -- sleep 60",
         "-qq --report /nonexistent/report -- sleep 60",
     ] {
-        // The pipe stays full: sleep holds its reading end and does not read.
+        // The pipe remains full, as sleep holds its reading end and does not read.
         let fill = "exec 3> >(exec sleep 60); echo $!; head -c 65536 /dev/zero >&3";
         let mut live = shell(&format!("{fill}; exec setsid backoff {options} 2>&3")).live();
         let holder = live.number();
         eventually("backoff is up", || is_asleep(&live));
-        // The signal may come at any moment; after this pause it finds backoff waiting for its reader or the command.
+        // The signal may come at any time. After this pause, backoff is waiting for its reader or the command.
         std::thread::sleep(Duration::from_millis(200));
         live.signal(SIGTERM);
         let status = live.status();
@@ -418,7 +418,7 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
     }
 }
 
-/// CI sends SIGINT, then SIGTERM, then SIGKILL, to backoff alone. Asserts that SIGTERM ends the run.
+/// CI sends SIGINT, then SIGTERM, then SIGKILL, only to backoff. Asserts that SIGTERM ends the run.
 fn the_ci_way_of_cancelling_ends_everything() {
     let script = "trap 'echo got INT' INT; echo ready; while :; do sleep 0.01; done 2>&-";
     let mut live = ready("-qq", script);
@@ -439,7 +439,7 @@ fn a_command_is_signalled_once_in_its_group_and_out_of_it() {
                 .live();
             live.expect_line("ready");
             live.signal(signal);
-            // backoff forwards signals in order; perl may handle the last one first.
+            // backoff forwards signals in order, but perl may handle the last one first.
             live.signal(HIGHEST);
             live.code(5).stdout("1\n");
         }

@@ -1,4 +1,4 @@
-//! Storms: many runs that begin at the same moment under one budget, against a service that is down.
+//! Many runs that start at the same moment under one budget, against a service that is down.
 
 use std::process::ExitStatus;
 
@@ -17,8 +17,8 @@ fn down(_: usize) -> String {
     format!("printf x >>$CALLS; exit {DOWN}")
 }
 
-/// Returns the number of calls of `runs` runs under a budget of 10%, each of which goes on until the budget refuses a
-/// retry: of one more call, less than a tenth would be retries. What fades within a storm is less than a call or two.
+/// Returns the number of calls of `runs` runs under a budget of 10%. Each retries until the budget refuses, when about
+/// a tenth of the calls are retries. Less than two calls fade during a storm.
 fn expected_calls(runs: u64) -> std::ops::RangeInclusive<u64> {
     let calls = runs + runs.div_ceil(9);
     calls - 2..=calls + 2
@@ -36,7 +36,7 @@ fn two_hundred_runs_and_a_directory() {
     assert!(retries.abs_diff(calls - 200) <= 2, "{retries} of {calls}");
 }
 
-/// Asserts that a budget sees attempts that run: one in twenty fails at once, the others have not ended yet.
+/// Asserts that a budget counts running attempts. One in twenty fails at once, while the others are still running.
 fn fast_failures_beside_slow_successes() {
     let script = |number: usize| {
         if number.is_multiple_of(20) {
@@ -63,16 +63,16 @@ pub mod servers {
         a_storm_that_is_denied ["redis-server"]
     }
 
-    /// Asserts that each run goes on with an answer only: of the server or, if that is late, of this machine's budget.
+    /// Asserts that no run continues without an answer from the server or, if that is late, from the local budget.
     fn stays_within_the_budgets(store: &str) {
         let options = format!("-q -m 1s --budget storm --store '{store}'");
         let mut storm = Storm::start(200, &options, down);
         let (ends, said) = storm.finish();
         assert!(ends.iter().all(|end| end.code() == Some(DOWN)), "{ends:?}");
-        assert!(!said.contains("going on without the budget"), "{said}");
+        assert!(!said.contains("continuing without budget"), "{said}");
         let retries = storm.calls() - 200;
-        // A count that comes late is in both budgets, and a run may then ask the one that others have used up.
-        let expected = if said.contains("going on with") {
+        // A late request counts in both budgets, and a run may then ask the budget that others have used up.
+        let expected = if said.contains("using this machine") {
             1..=50
         } else {
             21..=25

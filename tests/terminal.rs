@@ -82,7 +82,7 @@ fn the_command_gets_exactly_one_int() {
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     send(pid, Signal::SIGTERM);
-    // The probe has handled INT, so backoff returns its exit code. The probe got no other signal.
+    // The probe handled SIGINT, so backoff exits with the probe's code. It received no other signal.
     assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
     terminal.expect("status-7");
 }
@@ -106,7 +106,7 @@ fn one_control_c_ends_a_loop_wholly() {
     assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
     terminal.command("echo status-$?");
     terminal.expect("status-130");
-    // A loop of the interactive shell ends, too.
+    // A loop in the interactive shell also ends.
     terminal.command("for i in 1 2 3; do echo round-$i; backoff -- sleep 9; done; echo over");
     terminal.expect("round-1\r\n");
     let shell = terminal.pid();
@@ -118,7 +118,7 @@ fn one_control_c_ends_a_loop_wholly() {
 
 fn control_z_that_the_command_ignores_stops_nothing() {
     let mut terminal = Terminal::bash();
-    // The command ends later, the run is over, and Ctrl-C ends it.
+    // The command is retried, succeeds, fails, or is ended by Ctrl-C.
     for (options, script, ends_by_key, end) in [
         ("-qq -n 2 --delays 1ms", "sleep 4; exit 3", false, 3),
         ("-v", "sleep 0.5; exit 0", false, 0),
@@ -131,7 +131,7 @@ fn control_z_that_the_command_ignores_stops_nothing() {
         terminal.command(&format!("backoff {options} -- sh -c '{script}'"));
         terminal.expect("ready\r\n");
         terminal.send(CTRL_Z);
-        // Two keys at once would arrive in the order of their signals' numbers.
+        // The signals of two keys sent at once would arrive in the order of their numbers.
         terminal.expect("later\r\n");
         if ends_by_key {
             // A shell that is about to start its command may lose the signal.
@@ -168,11 +168,11 @@ fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
     let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
-    // The probe handles TSTP without stopping, so backoff does not stop.
+    // The probe handles SIGTSTP without stopping, so backoff does not stop either.
     terminal.send(CTRL_Z);
     terminal.expect("20\r\n");
     eventually("backoff sleeps", || state(backoff) == Some('S'));
-    // STOP cannot be caught, so the shell shows the job as stopped.
+    // SIGSTOP cannot be caught, so the shell shows the job as stopped.
     send(pid, Signal::SIGSTOP);
     terminal.expect("Stopped");
     assert_eq!(state(backoff), Some('T'));
@@ -189,7 +189,7 @@ fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
     let backoff = parent_of(pid);
     send(-backoff, Signal::SIGSTOP);
     terminal.expect("Stopped");
-    // The shell does not know the command.
+    // The shell only watches backoff, so the command may stop later.
     eventually("both have stopped", || state(pid) == Some('T'));
     terminal.command("fg");
     terminal.expect("18\r\n");
@@ -207,7 +207,7 @@ fn control_z_during_a_wait_stops_and_runs_nothing() {
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     terminal.expect("prompt> ");
-    // After `fg` the wait is over.
+    // The wait is over by the time of `fg`.
     sleep_until(began, Duration::from_millis(3200));
     terminal.send("fg\n");
     assert!(!terminal.expect("backoff -n 2").contains("try-2"));
@@ -271,7 +271,7 @@ fn pipelines_behave_as_without_backoff() {
     eventually("sleep ends", || descendants_named(shell, "sleep") == 0);
 }
 
-/// Elsewhere than on Linux it counts as Ctrl-C, which the command gets from the terminal.
+/// On other systems than Linux, backoff takes it for Ctrl-C, which the terminal sends to the command itself.
 fn an_interrupt_of_backoff_alone_ends_the_run_once() {
     let line = format!("backoff -n 3 -b 1ms -- {} signals 7", probe());
     let mut terminal = Terminal::with(&line);
@@ -364,7 +364,7 @@ fn an_explicit_kill_after_follows_keys_too() {
             ));
             let pid = terminal.pid_of_probe();
             terminal.send(key);
-            terminal.expect(" and needed KILL; no further attempt");
+            terminal.expect(" and needed SIGKILL; no further attempt");
             terminal.expect("status-137");
             assert!(!is_alive(pid));
             terminal.expect("prompt> ");
@@ -380,7 +380,7 @@ fn without_kill_after_no_kill_follows_keys() {
     let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
-    // The default of `--kill-after`, which only a limit uses, is 5 s.
+    // By default `--kill-after` is 5 s, but only a limit uses it.
     std::thread::sleep(Duration::from_millis(5300));
     send(pid, Signal::SIGTERM);
     terminal.expect("status-7");
@@ -398,7 +398,7 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
     eventually("both go on", || {
         state(pid) == Some('S') && state(backoff) == Some('S')
     });
-    // A backoff that stops later does not hear this signal.
+    // If backoff stopped later, it would miss this signal.
     send(backoff, Signal::SIGTERM);
     eventually("both end", || !is_alive(pid) && !is_alive(backoff));
 }

@@ -15,7 +15,7 @@ tests! {
 
 fn a_timeout_ends_the_whole_tree() {
     let dir = tempfile::tempdir().unwrap();
-    // `sleep` started in several ways.
+    // Starts `sleep` in several ways.
     let script = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >$0 & setsid sleep 60 & b=$!; \
                   until test -s $0; do sleep 0.01; done; printf '%s\n' $a $b $(cat $0) $$; wait";
     let mut live = backoff("-qq -n 1 -t 5s -- bash -c")
@@ -46,6 +46,6 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
         .live();
     live.expect_line("told 1");
     live.signal(Signal::SIGTERM);
-    // The command may hear this signal, too. No further attempt follows.
+    // The command may also receive this signal. No further attempt follows.
     assert!(!live.code(124).out().contains("told 2"));
 }

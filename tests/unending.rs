@@ -1,4 +1,4 @@
-//! Programs that hang while they start, processes that cannot be ended, and commands with a terminal of their own.
+//! Programs that hang on start, processes that cannot be killed, and commands with their own terminal.
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ tests! {
     outputs_to_one_file_tear_no_line ["perl"]
 }
 
-/// Tests that only root can prepare.
+/// Tests that need root.
 pub mod root {
     use super::*;
 
@@ -38,7 +38,7 @@ pub mod root {
     }
 }
 
-/// A run whose output goes to files, as a process that survives it holds its streams open.
+/// A run whose output goes to files, as a process that survives the run would keep a pipe open.
 struct Run {
     dir: TempDir,
     live: Live,
@@ -52,7 +52,7 @@ impl Run {
         Run { dir, live }
     }
 
-    /// Waits until a stream holds a line, and returns the first.
+    /// Returns the first line of a stream, once there is one.
     fn line(&self, stream: &str) -> String {
         let mut line = String::new();
         eventually("a line", || {
@@ -145,7 +145,7 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
                 said.contains("after 1 attempt") && said.contains("PID "),
                 "{said}"
             );
-            assert!(said.contains("(cmd) does not die of KILL"), "{said}");
+            assert!(said.contains("(cmd) survived SIGKILL"), "{said}");
         }
     }
     let run = Run::start(&mut backoff(format!("-b 1ms -k 100ms -- {program}")));
@@ -171,12 +171,12 @@ fn a_frozen_command_is_given_up() {
     assert_eq!(run.status.code(), Some(124), "{run:?}");
     let said = err(&run);
     assert!(
-        said.contains("after 1 attempt") && said.contains("does not die of KILL"),
+        said.contains("after 1 attempt") && said.contains("survived SIGKILL"),
         "{said}"
     );
 }
 
-/// A directory with a set-user-ID program `own`, which becomes root wholly, prints its number and sleeps.
+/// Returns a directory with a setuid program `own` that becomes root, prints its PID and sleeps.
 fn set_user_id() -> TempDir {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let source = r#"#define _GNU_SOURCE
@@ -193,13 +193,12 @@ int main(void) { setresuid(0, 0, 0); printf("%d\n", getpid()); fflush(stdout); r
     };
     open(&dir.path().join("own"), 0o4755);
     open(dir.path(), 0o755);
-    // The user may not be able to reach the build's directory.
+    // The user may have no access to the build directory.
     std::fs::copy(*BIN, dir.path().join("backoff")).unwrap();
     open(&dir.path().join("backoff"), 0o755);
     dir
 }
 
-/// Runs backoff as another user in the directory.
 fn as_nobody(dir: &TempDir, options: &str) -> Command {
     let mut command = clean("setpriv");
     command.args([
@@ -212,7 +211,7 @@ fn as_nobody(dir: &TempDir, options: &str) -> Command {
     command
 }
 
-/// Ends the program that printed its number, which backoff could not.
+/// Kills the process with this PID, which backoff could not kill.
 fn end_survivor(number: &str) -> i32 {
     let pid: i32 = number.trim().parse().unwrap();
     assert!(is_alive(pid), "{pid} was ended");
@@ -230,12 +229,12 @@ fn a_process_of_another_user_is_named() {
         assert_eq!(run.status.code(), Some(124), "{command}: {run:?}");
         let pid = end_survivor(&out(&run));
         let said = err(&run);
-        let named = format!("PID {pid} (own) may not be signalled (Operation not permitted)");
+        let named = format!("PID {pid} (own) cannot be signaled (Operation not permitted)");
         assert!(
             said.contains(&named) && said.contains("after 1 attempt"),
             "{command}: {said}"
         );
-        assert!(!said.contains("needed KILL"), "{command}: {said}");
+        assert!(!said.contains("needed SIGKILL"), "{command}: {said}");
     }
 }
 
@@ -260,12 +259,13 @@ fn term_names_a_process_that_it_cannot_reach() {
     let end = run.output();
     let pid = end_survivor(&number);
     assert_eq!(end.status.code(), Some(124), "{end:?}");
-    let named = format!("PID {pid} (own) may not be signalled");
+    let named = format!("PID {pid} (own) cannot be signaled");
     assert!(err(&end).contains(&named), "{end:?}");
 }
 
 fn control_c_in_a_terminal_of_the_command_ends_the_run() {
-    // dash keeps an INT that comes between its vfork and the exec of sleep until sleep ends; with `exec` it forks nothing.
+    // dash holds a SIGINT that arrives between vfork and the exec of sleep until sleep exits. With `exec`, dash does
+    // not fork.
     let mut terminal =
         Terminal::with("backoff -b 60s -m 60s -- script -qec 'echo up; exec sleep 60' /dev/null");
     terminal.expect("up");
@@ -294,11 +294,11 @@ fn limits_hold_without_a_list_of_processes() {
     assert!(!err(&gentle).contains("KILL"), "{gentle:?}");
     let stubborn = run("-n 1 -t 1s -k 100ms -- sh -c 'trap \"\" TERM; sleep 60; true'");
     assert_eq!(stubborn.status.code(), Some(124), "{stubborn:?}");
-    assert!(err(&stubborn).contains("needed KILL"), "{stubborn:?}");
+    assert!(err(&stubborn).contains("needed SIGKILL"), "{stubborn:?}");
 }
 
 fn a_subreaper_leaves_no_zombies() {
-    // PR_SET_CHILD_SUBREAPER (36) stays over exec.
+    // PR_SET_CHILD_SUBREAPER (36) survives exec.
     let line = r#"
         case $(uname -m) in x86_64) prctl=157;; *) prctl=167;; esac
         exec perl -e 'syscall(shift, 36, 1, 0, 0, 0); exec @ARGV' $prctl "$0" -qq -n 1 -- sh -c '
@@ -330,7 +330,7 @@ fn a_background_job_ends_with_its_terminal() {
 }
 
 fn outputs_to_one_file_tear_no_line() {
-    // It exits with 9 if a line took so long on a busy machine that its parts may be written one by one.
+    // Exits with 9 if the machine was so busy that the parts of a line may have been written separately.
     let writer = r#"use Time::HiRes "time"; $|=1; for $i (1..20){$t=time; print STDERR "warn $i"; print STDERR "\n"; $e=9 if time-$t>.05; print "line $i\n"} exit $e"#;
     let dir = tempfile::tempdir().unwrap();
     let mut whole = 0;

@@ -1,4 +1,4 @@
-//! The deadline limits a run whose output is not read.
+//! The deadline also limits a run whose output nobody reads.
 
 use std::fs::{File, OpenOptions};
 use std::io::{PipeReader, PipeWriter, Read as _, Write};
@@ -20,7 +20,7 @@ tests! {
     missing_lines_are_told_first
 }
 
-/// Fills a pipe, and returns the number of bytes that it holds.
+/// Fills a pipe, and returns the number of bytes in it.
 fn fill(mut pipe: impl Write + AsFd) -> usize {
     fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
     let mut count = 0;
@@ -31,14 +31,13 @@ fn fill(mut pipe: impl Write + AsFd) -> usize {
     count
 }
 
-/// Returns a full pipe that is not read.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     fill(&writer);
     (reader, writer)
 }
 
-/// Asserts that a command exits with `code`, although its output is not read. Returns its messages.
+/// Asserts that a command exits with `code` although its output is not read. Returns its messages.
 #[track_caller]
 fn ends(command: &mut Command, code: i32) -> String {
     let mut live = command.unread();
@@ -46,7 +45,7 @@ fn ends(command: &mut Command, code: i32) -> String {
     String::from_utf8(live.output().stderr).unwrap()
 }
 
-/// Asserts that each run ends by its deadline, although its standard output and error are not read.
+/// Asserts that each run exits by its deadline although its standard output and error are not read.
 #[track_caller]
 fn all_end(cases: &[(i32, &str)]) {
     std::thread::scope(|scope| {
@@ -78,7 +77,7 @@ fn messages_logs_and_hooks() {
 }
 
 fn output_that_is_passed_on_or_kept() {
-    // Most commands have ended long before the deadline, but their output has not arrived.
+    // Most commands exit long before the deadline, but their output has not arrived.
     all_end(&[
         (124, "-r x -- echo hello"),
         (124, "-r x --stop-exit 9 -- sh -c 'echo hello; exit 9'"),
@@ -112,7 +111,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "fifo");
     nix::unistd::mkfifo(&*path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    // The test opens both ends, as opening one end would wait for the other.
+    // Opening only one end would block.
     let fifo = OpenOptions::new()
         .read(true)
         .write(true)
@@ -145,7 +144,7 @@ fn kept_output_that_is_cut_off_is_told() {
     let said = ends(command.stdout(full).stderr(Stdio::piped()), 124);
     let (first, second) = said.split_once('\n').unwrap();
     assert!(
-        first.starts_with("backoff: warning: kept output is cut off"),
+        first.starts_with("backoff: warning: output was cut off"),
         "{said}"
     );
     assert!(
@@ -173,7 +172,7 @@ fn a_signal_that_cuts_off_kept_output_is_told() {
         .unread();
     assert_eq!(live.line_of_stderr(), "on");
     live.signal(Signal::SIGTERM);
-    // The command exits with 0, so without this line nothing tells why the end is like a timeout.
+    // The command exits with 0, so only this line explains the 124.
     let said = live.code(124).err();
     assert!(
         said.ends_with("\nbackoff: sh: interrupted by SIGTERM; no further attempt\n"),
@@ -181,7 +180,7 @@ fn a_signal_that_cuts_off_kept_output_is_told() {
     );
 }
 
-/// Runs backoff with a full standard error, which is emptied while the hook runs. Returns the messages after that.
+/// Runs backoff with a full standard error, and drains it while the hook runs. Returns the messages after that.
 fn after_room(options: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let (called, drained) = (within(&dir, "called"), within(&dir, "drained"));
@@ -207,7 +206,7 @@ fn after_room(options: &str) -> String {
 }
 
 fn missing_lines_are_told_first() {
-    let missing = "lines before this one are missing, as standard error was not read in time";
+    let missing = "earlier lines were lost because standard error was not read in time";
     let failed = "--on-give-up failed: exit 9";
     let text = format!("backoff: warning: {missing}\nbackoff: warning: {failed}\n");
     assert_eq!(after_room(""), text);
@@ -220,7 +219,7 @@ fn missing_lines_are_told_first() {
         [&messages[0]["message"], &messages[1]["message"]],
         [missing, failed]
     );
-    // With `-q`, no message before the hook is lost.
+    // With `-qq` there is no message before the hook, so none is lost.
     let said = after_room("-qq --report /nonexistent/report");
     assert_eq!(said.lines().count(), 2, "nothing was lost: {said}");
 }

@@ -1,4 +1,4 @@
-//! Tests that need a program the machine may lack, and more than a console case has: a terminal, or gigabytes.
+//! Tests that need a program that may be missing, and also a terminal or gigabytes.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::util::pty::Terminal;
 use crate::util::harness::ASKED;
 use crate::util::{Ends, HIGHEST, PATIENCE, eventually, probe, send, shell, within};
 
-/// Time for gigabytes on a slow disk.
+/// Time limit for gigabytes on a slow disk.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 
 tests! {
@@ -31,7 +31,7 @@ fn a_wait_hears_keys_after_an_editor_was_killed() {
 }
 
 fn a_key_typed_before_backoff_sees_its_child_arrives_once() {
-    // backoff's fork returns late, when the command has started and got the key's signal itself.
+    // backoff's fork returns only after the command has started and received the key's signal.
     let late = "strace -qq -o /dev/null -e inject=clone,clone3,fork,vfork:delay_exit=1000000";
     let mut terminal = Terminal::with(&format!(
         "{late} backoff -n 1 -- {} signals 7; echo status-$?",
@@ -40,7 +40,7 @@ fn a_key_typed_before_backoff_sees_its_child_arrives_once() {
     let pid = terminal.pid_of_probe();
     terminal.send("\x03");
     terminal.expect("2\r\n");
-    // backoff forwards this signal after those that came before.
+    // backoff forwards this signal after all earlier ones.
     send(parent_of(pid), HIGHEST);
     assert_eq!(terminal.expect("29\r\n").replace("^C", ""), "");
     send(pid, Signal::SIGTERM);
@@ -62,20 +62,20 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
     terminal.command(&format!(
         "backoff -n 1 --match-on stdout -r never-there --pty -- less -- {file}"
     ));
-    // One screen, in the alternate buffer, as high as the terminal.
+    // One screen as high as the terminal, in the alternate buffer.
     terminal.expect("\x1b[?1049h");
     terminal.expect("line-019");
     assert!(!terminal.shown.contains("line-020"));
     terminal.send(" ");
     terminal.expect("line-038");
-    // less misses a WINCH just before it reads the next key.
+    // less may miss a SIGWINCH just before it reads a key.
     eventually("it waits for a key", || {
         sleeps_below(terminal.pid(), "less")
     });
     terminal.send("\x1a");
     terminal.expect("Stopped");
     terminal.send("fg\n");
-    // less draws the screen again.
+    // less redraws the screen.
     terminal.expect("line-020");
     terminal.expect("line-038");
     terminal.send("/line-4.7\r");

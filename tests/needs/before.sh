@@ -1,6 +1,6 @@
-# Bash runs this file before each block. The file removes the machine's configuration from the environment, and defines
-# the functions of the cases. SERVER, CLOSES and FULL are addresses of servers (tests/util/server.rs). ROOT is the path
-# of the repository.
+# Bash runs this file before each block. It removes the machine's configuration from the environment and defines the
+# functions of the cases. SERVER, CLOSES and FULL are addresses of servers (tests/util/server.rs). ROOT is the path of
+# the repository.
 
 for name in $(compgen -e); do
     case $name in
@@ -16,11 +16,11 @@ trap 'kill $(jobs -p) 2>/dev/null' EXIT
 
 # usage: retried PRESET LINE [SERVER...]
 # Runs backoff on the command in LINE for each SERVER, and expects two attempts. A SERVER is `dead` (a closed port),
-# `closes` (CLOSES) or an answer of the server SERVER. In LINE, $at is the server's address and $port the server's port.
-# Prints the output of each unexpected run. $said is the output of the last run.
+# `closes` (CLOSES) or a response of SERVER. In LINE, $at is the server's address and $port its port. Prints the output
+# of each unexpected run. $said is the output of the last run.
 retried() { tried '2 attempts' "$@"; }
 
-# Does the same, but expects a single attempt.
+# Like `retried`, but expects a single attempt.
 final() { tried '1 attempt' "$@"; }
 
 tried() {
@@ -45,12 +45,12 @@ tried() {
 until_it() { until "$@" 2>/dev/null; do sleep 0.01; done; }
 
 # usage: gone PID
-# Succeeds if the process has ended, even if the process is still a zombie.
+# Succeeds if the process has exited, even if it is still a zombie.
 gone() { test ! -e /proc/$1 || grep -q '^State:.Z' /proc/$1/status; }
 
 # usage: redis [OPTION...]
-# Starts a Redis server with these options, as process $server. $store is the address of the server's socket, and $url
-# the address of the server's port. `cli` runs a command on the server.
+# Starts a Redis server with these options, as process $server. $store is the address of its socket, and $url of its
+# port. `cli` runs a command on the server.
 redis() {
     socket=$PWD/$RANDOM
     until

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Servers on the loopback that fail, each in one way.
+"""Loopback servers, each of which fails in one way.
 
 usage: faults.py FOLDER     Prints a port for each fault as one line of JSON, and serves until standard input ends.
-FOLDER receives certificates (ca.pem) and a Git repository. One port speaks HTTP and HTTPS: the first byte decides. The
-name of a fault that ends in "-file" holds for artifacts only; indexes and metadata are served.
+FOLDER receives certificates (ca.pem) and a Git repository. Each port speaks HTTP and HTTPS, depending on the first
+byte. A fault whose name ends in "-file" applies only to artifacts, while indexes and metadata are served.
 """
 
 import json
@@ -37,11 +37,11 @@ FAULTS = (
     + ["reset-file", "closed-file", "cut-file", "hang-file"]
     + [f"{status}{where}" for status in REASONS if status != 200 for where in ("", "-file")]
 )
-# The first bytes of a handshake, and of the methods of HTTP.
+# The first bytes of a TLS handshake and of HTTP methods.
 TLS_OR_HTTP = tuple(bytes([byte]) for byte in b"\x16GHPOD")
-# Hosts that some tools ask whatever their configuration says. They are reached through a proxy, which each server is, too.
+# Hosts that some tools contact whatever their configuration says, through a proxy. Each server is also a proxy.
 FIXED_HOSTS = ("api.launchpad.net", "sentry.io")
-# What a registry of containers says besides the status.
+# What a container registry says besides the status.
 REGISTRY_ERRORS = {401: "UNAUTHORIZED", 403: "DENIED", 404: "MANIFEST_UNKNOWN", 429: "TOOMANYREQUESTS"}
 
 
@@ -51,7 +51,7 @@ def openssl(folder, *words):
 
 
 def make_certificates(folder):
-    """Makes an authority, a certificate of it for the loopback, and three that a client must refuse."""
+    """Makes a CA, its certificate for the loopback, and three certificates that a client must reject."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     loopback = ",".join(["subjectAltName=IP:127.0.0.1,DNS:localhost", *(f"DNS:{host}" for host in FIXED_HOSTS)])
     openssl(folder, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "3650", "-subj", "/CN=Test authority")
@@ -68,7 +68,7 @@ def make_certificates(folder):
 
 
 def make_repository(folder):
-    """Makes a bare Git repository with one commit that is larger than a pipe."""
+    """Makes a bare Git repository with one commit larger than a pipe."""
     work = f"{folder}/work"
     os.mkdir(work)
     with open(f"{work}/filler", "wb") as filler:
@@ -100,7 +100,7 @@ class Request:
         self.body = self.read_body(reader)
 
     def read_body(self, reader):
-        """Reads a body with a length, or in chunks."""
+        """Reads a body of known length or in chunks."""
         if self.headers.get("transfer-encoding", "") != "chunked":
             return reader.read(int(self.headers.get("content-length", 0)))
         chunks = []
@@ -112,7 +112,7 @@ class Request:
 
 
 def git_answer(folder, request, is_served):
-    """Returns the answer of Git's smart protocol, or None for another path. A push takes effect only if it is served."""
+    """Returns the response of Git's smart protocol, or None for any other path. A push takes effect only if served."""
     if not request.path.startswith("/repo.git/"):
         return None
     environment = dict(os.environ, GIT_PROTOCOL=request.headers.get("git-protocol", ""))
@@ -132,12 +132,12 @@ def git_answer(folder, request, is_served):
         return f"application/x-{service}-result", b"", True
     words = ["git", service.removeprefix("git-"), "--stateless-rpc", repository]
     done = subprocess.run(words, input=body, env=environment, stdout=subprocess.PIPE, check=False)
-    # The list of references is asked for on the same path.
+    # Clients request the list of references from the same path.
     return f"application/x-{service}-result", done.stdout, b"command=ls-refs" not in body
 
 
 def head(status, kind, length, more=""):
-    """Returns the head of an answer."""
+    """Returns the head of a response."""
     return (
         f"HTTP/1.1 {status} {REASONS[status]}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
         f"Docker-Distribution-Api-Version: registry/2.0\r\n{more}Connection: close\r\n\r\n"
@@ -149,7 +149,7 @@ S3_ERRORS = {401: "AuthorizationHeaderMalformed", 403: "AccessDenied", 404: "NoS
 
 
 def more_headers(path, body):
-    """Returns headers that a client of this path insists on."""
+    """Returns headers that clients require for this path."""
     if "/manifests/" in path:
         return f"Docker-Content-Digest: sha256:{site.sha('sha256', body)}\r\n"
     if path.startswith("/bucket"):
@@ -158,7 +158,7 @@ def more_headers(path, body):
 
 
 def status_answer(status, path):
-    """Returns a whole answer with a status that is an error."""
+    """Returns a complete error response."""
     more = {401: 'WWW-Authenticate: Basic realm="sample"\r\n', 429: "Retry-After: 1\r\n"}.get(status, "")
     if path.startswith("/v2/"):
         code = REGISTRY_ERRORS.get(status, "UNKNOWN")
@@ -177,7 +177,7 @@ def status_answer(status, path):
 
 
 def open_tunnel(connection):
-    """Answers as a proxy that has connected to the host it was asked for."""
+    """Answers like a proxy that has connected to the requested host."""
     asked = b""
     while not asked.endswith(b"\r\n\r\n"):
         byte = connection.recv(1)
@@ -188,7 +188,7 @@ def open_tunnel(connection):
 
 
 def reset(connection):
-    """Closes a connection so that the client gets a reset."""
+    """Closes a connection with a TCP reset."""
     raw = connection
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     raw.close()
@@ -207,7 +207,7 @@ class Server:
         self.port = self.listener.getsockname()[1]
 
     def bind(self):
-        """Binds a port without the digits of a status that a tool may look for in a message."""
+        """Binds a port without digits that a tool may take for an HTTP status in a message."""
         while True:
             listener = socket.socket()
             listener.bind(("127.0.0.1", 0))
@@ -216,7 +216,7 @@ class Server:
                 return listener
 
     def run(self):
-        """Serves for ever. A port that is bound and does not listen refuses."""
+        """Serves forever. A port that is bound but does not listen refuses connections."""
         if self.fault == "refused":
             return
         self.listener.listen(64)
@@ -225,7 +225,7 @@ class Server:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
-        """Serves one connection; a client that goes away is no error."""
+        """Serves one connection. A client that goes away is not an error."""
         try:
             scheme = "http"
             first = self.first_byte(connection)
@@ -244,7 +244,7 @@ class Server:
                 connection = self.tls.wrap_socket(connection, server_side=True)
                 scheme = "https"
             reader = connection.makefile("rb")
-            # A buffered reader refuses new attributes; a class of ours does not.
+            # A buffered reader accepts no new attributes, but a class of ours does.
             request = Request(Reader(reader, connection))
             self.answer(connection, request, f"{scheme}://{request.headers.get('host', '')}")
             reader.close()
@@ -253,7 +253,7 @@ class Server:
             connection.close()
 
     def first_byte(self, connection):
-        """Returns the first byte, or nothing if the client waits for a greeting that the fault keeps back."""
+        """Returns the first byte, or nothing if the client waits for a greeting that the fault withholds."""
         if self.fault in ("reset", "closed"):
             connection.settimeout(1)
         try:
@@ -264,7 +264,7 @@ class Server:
             connection.settimeout(None)
 
     def answer(self, connection, request, base):
-        """Answers a request by the fault."""
+        """Answers a request according to the fault."""
         found = git_answer(self.folder, request, self.fault == "serve") or site.answer(request.path, base)
         fault = self.fault
         if fault.endswith("-file"):

