@@ -1,7 +1,7 @@
 //! `backoff` runs a command and retries transient failures, with exponential backoff and jitter.
 //!
 //! The modules from the top down are `plan`, `config`, `cli`, `presets`, `process`, `budget`, `report`, `run`,
-//! `search`, `policy`, `text`. Imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal
+//! `policy`, `search`, `text`. Imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal
 //! and signal model, and the known limits.
 //!
 //! Only [`main`] is stable. `policy` is public for `examples/`, and may change in any version.

@@ -379,4 +379,5 @@ pub(super) fn label(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
+#[path = "values_tests.rs"]
 mod tests;

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::policy::session::Until;
+use crate::policy::limits::Until;
 use crate::run::plan::{Format, When};
 use crate::run::streams::{InputMode, OutputMode};
 

@@ -289,4 +289,5 @@ fn with_text(flag: &str, text: &OsStr) -> OsString {
 }
 
 #[cfg(test)]
+#[path = "settings_tests.rs"]
 mod tests;

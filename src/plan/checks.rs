@@ -4,7 +4,7 @@
 use crate::cli::options::{Options, YesNo};
 use crate::config::settings::{Setting, Settings, Source};
 use crate::policy::delay::Jitter;
-use crate::policy::session::Until;
+use crate::policy::limits::Until;
 
 /// Options that need one of some others, from any source, and how messages name those.
 struct Needs {

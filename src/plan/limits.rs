@@ -8,7 +8,7 @@ use crate::config::Merged;
 use crate::config::settings::{Settings, Source};
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Jitter;
-use crate::policy::session::Limits;
+use crate::policy::limits::Limits;
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, SharedBudget};
 

@@ -89,4 +89,5 @@ fn millis(duration: Duration) -> f64 {
 }
 
 #[cfg(test)]
+#[path = "tests/budget.rs"]
 mod tests;

@@ -388,6 +388,8 @@ impl Rule {
 }
 
 #[cfg(test)]
+#[path = "tests/classifier_model.rs"]
 mod model_tests;
 #[cfg(test)]
+#[path = "tests/classifier.rs"]
 mod tests;

@@ -281,4 +281,5 @@ impl Distribution {
 }
 
 #[cfg(test)]
+#[path = "tests/delay.rs"]
 mod tests;

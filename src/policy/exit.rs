@@ -2,8 +2,9 @@
 //! scripts can rely on the few rules here. The status is the command's own, unless that would hide a failure or the
 //! user chose another.
 
+use crate::policy::limits::{GiveUp, Until};
 use crate::policy::outcome::{End, TimeLimit};
-use crate::policy::session::{GiveUp, Stop, Until};
+use crate::policy::session::Stop;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 
@@ -149,4 +150,5 @@ fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
 }
 
 #[cfg(test)]
+#[path = "tests/exit.rs"]
 mod tests;

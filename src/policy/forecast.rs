@@ -10,8 +10,9 @@ use serde::{Serialize, Serializer};
 
 use super::classifier::{Reason, Verdict, Why};
 use super::delay::{Delays, Jitter, generator_of_seed};
+use super::limits::{GiveUp, Limits, Until};
 use super::outcome::{End, Outcome};
-use super::session::{Decision, GiveUp, Limits, Session, Until};
+use super::session::{Decision, Session};
 
 /// Limit on the rows of a plan.
 pub const MOST_ROWS: usize = 1_000;
@@ -206,4 +207,5 @@ fn spread<T: Ord + Copy>(mut values: Vec<T>) -> Spread<T> {
 }
 
 #[cfg(test)]
+#[path = "tests/forecast.rs"]
 mod tests;

@@ -256,4 +256,5 @@ impl fmt::Display for End {
 }
 
 #[cfg(test)]
+#[path = "tests/outcome.rs"]
 mod tests;

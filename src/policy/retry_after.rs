@@ -249,4 +249,5 @@ fn captures<'t>(
 }
 
 #[cfg(test)]
+#[path = "tests/retry_after.rs"]
 mod tests;

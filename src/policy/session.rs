@@ -2,16 +2,14 @@
 //! each attempt and [`Session::next`] after it, unless a signal or lost output ended the run without a verdict. The
 //! session remembers what these decisions need to know about earlier attempts.
 
-mod limits;
-
 use std::time::Duration;
 
 use rand::Rng;
 
 use super::classifier::{Verdict, Why};
 use super::delay::Delays;
+use super::limits::{GiveUp, Limits, Until};
 use super::outcome::Outcome;
-pub use limits::{GiveUp, Limits, Until};
 
 /// The next step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,4 +349,5 @@ fn give_up(why: GiveUp) -> Decision {
 }
 
 #[cfg(test)]
+#[path = "tests/session.rs"]
 mod tests;

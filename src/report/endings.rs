@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::failure::survivors;
 use crate::policy::classifier::{Rule, RuleKind, Verdict, Why};
+use crate::policy::limits::{GiveUp, Limits, Until};
 use crate::policy::outcome::{End, Outcome};
-use crate::policy::session::{GiveUp, Limits, Until};
 use crate::run::event::JudgedAttempt;
 use crate::run::plan::Plan;
 use crate::text::{exact, length, printable};

@@ -4,8 +4,9 @@
 use super::text::Sentences;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::Exit;
+use crate::policy::limits::Until;
 use crate::policy::outcome::Outcome;
-use crate::policy::session::{Stop, Until};
+use crate::policy::session::Stop;
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Interruption, Moment};
 

@@ -10,7 +10,7 @@ use super::host::{BudgetAnswer, RunResult, STORE_TIMEOUT};
 use super::plan::SharedBudget;
 use super::state::Run;
 use crate::policy::budget::Answer;
-use crate::policy::session::GiveUp;
+use crate::policy::limits::GiveUp;
 
 /// Limit on waiting for an answer during the wait for a retry, which is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);

@@ -8,8 +8,9 @@ use super::host::{KeptOutput, Printed, RunError, RunResult};
 use super::state::Run;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::{self, BY_DEADLINE, Ending, Exit};
+use crate::policy::limits::{GiveUp, Until};
 use crate::policy::outcome::Outcome;
-use crate::policy::session::{GiveUp, Stop, Until};
+use crate::policy::session::Stop;
 use crate::policy::signal::Signal;
 
 const OUTPUT_CUT_OFF: &str = "output was cut off because it was not read in time";

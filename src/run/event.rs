@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::plan::Nesting;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::Exit;
+use crate::policy::limits::GiveUp;
 use crate::policy::outcome::Outcome;
-use crate::policy::session::{GiveUp, Stop};
+use crate::policy::session::Stop;
 use crate::policy::signal::Signal;
 
 /// Warning before the first line after lost lines.

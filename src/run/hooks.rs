@@ -10,8 +10,9 @@ use super::state::{Run, Step};
 use super::variables::Seconds;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
+use crate::policy::limits::GiveUp;
 use crate::policy::outcome::{End, TimeLimit};
-use crate::policy::session::{GiveUp, Stop};
+use crate::policy::session::Stop;
 
 /// Minimum time for `--on-give-up`, even after the deadline.
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@ use crate::policy::budget::BudgetLimits;
 use crate::policy::classifier::Classifier;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::exit::Overrides;
-use crate::policy::session::Limits;
+use crate::policy::limits::Limits;
 use crate::policy::signal::Signal;
 
 #[derive(Debug)]

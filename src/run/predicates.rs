@@ -5,8 +5,8 @@
 use super::host::{RunResult, ShellKind};
 use super::state::Run;
 use crate::policy::classifier::{Reason, Verdict, Why};
+use crate::policy::limits::Until;
 use crate::policy::outcome::{End, Outcome, TimeLimit};
-use crate::policy::session::Until;
 use crate::search::examined::Examined;
 
 impl Run<'_> {

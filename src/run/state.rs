@@ -8,7 +8,8 @@ use super::event::{DescribeEvent, Event, JudgedAttempt, LINES_LOST, Moment};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
 use crate::policy::exit::Exit;
-use crate::policy::session::{GiveUp, Session};
+use crate::policy::limits::GiveUp;
+use crate::policy::session::Session;
 
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,

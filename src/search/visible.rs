@@ -93,4 +93,5 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 #[cfg(test)]
+#[path = "visible_tests.rs"]
 mod tests;

@@ -64,4 +64,5 @@ fn without_runner_commands(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "foreign_tests.rs"]
 mod tests;

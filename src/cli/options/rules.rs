@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::cli::values::{self, SuccessCodes};
-use crate::policy::session::Until;
+use crate::policy::limits::Until;
 use crate::policy::sets::CodeSet;
 use crate::presets::names::PresetName;
 use crate::search::pattern::Pattern;

@@ -157,4 +157,5 @@ impl<'a> Deadlines<'a> {
 }
 
 #[cfg(test)]
+#[path = "deadlines_tests.rs"]
 mod tests;

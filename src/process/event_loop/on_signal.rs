@@ -109,4 +109,5 @@ fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
 }
 
 #[cfg(test)]
+#[path = "on_signal_tests.rs"]
 mod tests;

@@ -433,4 +433,5 @@ fn is_output_too(source: BorrowedFd<'_>, access_mode: OFlag) -> bool {
 }
 
 #[cfg(test)]
+#[path = "stdin_tests.rs"]
 mod tests;

@@ -88,4 +88,5 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
 }
 
 #[cfg(test)]
+#[path = "clock_tests.rs"]
 mod tests;
