@@ -1,4 +1,4 @@
-//! What other sources than the command line have to know of an option.
+//! What variables, the config file and the documents need to know about an option.
 
 use clap::{Arg, ArgAction, Command};
 
@@ -10,30 +10,30 @@ pub(crate) struct Declared {
     /// The name without dashes, by which all sources know the option.
     pub(crate) long: String,
     pub(crate) takes: Takes,
-    /// The grammar of the value: `DURATION`, `auto|always|never`; empty for a switch.
+    /// The grammar of the value, such as `DURATION` or `auto|always|never`. Empty for a switch.
     pub(crate) placeholder: String,
-    /// The text that the option has if no source sets it.
+    /// The default value.
     pub(crate) default: Option<String>,
 }
 
-/// The texts that an option takes.
+/// How many values an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// None: it is on if it is given.
+    /// No value. The option is on if it is given.
     Nothing,
-    /// None, but it counts how often it is given.
+    /// No value. It counts how often it is given.
     Count,
     One,
-    /// One, which is a list separated by commas.
+    /// A comma-separated list.
     List,
-    /// Several, which add up.
+    /// Repeatable. The values add up.
     Several,
-    /// One behind `=`, or none.
+    /// One value after `=`, or none.
     Optional,
 }
 
-/// Options that print something in place of a run. No other source may set one: a forgotten variable must not make a run
-/// exit with 0 without running its command.
+/// Options that print something instead of running the command. Only the command line may set them. A forgotten
+/// variable must not make a run exit with 0 without running its command.
 const ACTIONS: [&str; 6] = [
     "plan",
     "list-presets",
@@ -43,8 +43,8 @@ const ACTIONS: [&str; 6] = [
     "version",
 ];
 
-/// Options that exclude others, and why. Together on the command line they are an error; of two sources, the option of
-/// the higher one removes the other.
+/// Options that exclude others, and why. Together on the command line they are an error. Otherwise the source with
+/// higher precedence removes the other option.
 pub(crate) const EXCLUSIVE: [(&str, &[&str], &str); 3] = [
     (
         "every",
@@ -59,7 +59,7 @@ pub(crate) const EXCLUSIVE: [(&str, &[&str], &str); 3] = [
     ("quiet", &["verbose"], "one silences what the other prints"),
 ];
 
-/// Returns why two options exclude each other, as the end of a line; None if they do not.
+/// Returns why two options exclude each other, as the end of a message, or None if they do not.
 pub(super) fn exclusion(one: &str, other: &str) -> Option<String> {
     EXCLUSIVE.iter().find_map(|(option, others, why)| {
         let is_pair = |a, b| *option == a && others.contains(&b);
@@ -85,7 +85,6 @@ impl Declared {
         })
     }
 
-    /// Returns all options, for tests.
     #[cfg(test)]
     pub(crate) fn all_options() -> Vec<Declared> {
         use clap::CommandFactory;
@@ -102,13 +101,13 @@ impl Declared {
         !ACTIONS.contains(&&*self.long)
     }
 
-    /// Returns true if the option says how COMMAND runs, so that a file may set it, too.
+    /// Returns true if the option affects how COMMAND runs, so that a file may also set it.
     pub(crate) fn is_setting(&self) -> bool {
         self.has_variable() && self.long != "config"
     }
 }
 
-/// Returns the option that a topic of help or a key of a file names: in any case, with `-` or `_`.
+/// Finds an option by name, in upper or lower case and with `-` or `_`.
 pub(crate) fn find<'d>(declared: &'d [Declared], name: &str) -> Option<&'d Declared> {
     let name = normal(name);
     declared.iter().find(|option| option.long == name)
@@ -129,7 +128,7 @@ pub(super) fn takes(arg: &Arg) -> Takes {
     }
 }
 
-/// Returns true if the word after the option is not its text or topic, but may be the command.
+/// Returns true if the word after the option is not its value, so it may be the command.
 pub(super) fn takes_no_word(arg: &Arg) -> bool {
     matches!(takes(arg), Takes::Nothing | Takes::Count | Takes::Optional)
 }

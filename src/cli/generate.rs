@@ -1,5 +1,5 @@
-//! Generates the man page and the completions for `--generate`, from the options' declarations: clap writes a part, and
-//! templates hold the rest.
+//! Generates the man page and the completions for `--generate`. clap generates a part from the options' declarations,
+//! and templates contain the rest.
 
 use clap::builder::{PossibleValuesParser, Resettable};
 use clap::{Arg, ArgAction, Command, CommandFactory, ValueHint};
@@ -15,12 +15,12 @@ use super::values::JITTERS;
 const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU \
                        URG XCPU XFSZ VTALRM PROF WINCH IO SYS";
 
-/// The topics of `--help` that completions offer, beside the names of options.
+/// The topics of `--help` that completions offer in addition to option names.
 const TOPICS: &str = "time rules waits streams hooks budgets output other examples";
 
-/// Texts of clap's scripts with what replaces them: clap cannot express lists, names that only backoff can list, and
-/// the end of the options at the command. Every script goes through all rows, in this order: `@POLICIES@` alone comes
-/// last, as longer texts contain it.
+/// Replacements in clap's scripts. clap cannot express lists, names that only backoff can list, and the end of the
+/// options at the command. All rows apply to every script, in this order. `@POLICIES@` is last because longer texts
+/// contain it.
 #[rustfmt::skip]
 const CHANGES: [(&str, &str); 10] = [
     // zsh
@@ -38,8 +38,7 @@ const CHANGES: [(&str, &str); 10] = [
     ("@POLICIES@", "$(backoff ${config:+--config \"$config\"} --list-policies 2>/dev/null | sed 's/ .*//')"),
 ];
 
-/// Returns a generated document: the man page, or the completions of a shell, which offer the names of presets, and
-/// `auto`, for `--for`.
+/// Returns the man page or the completions for a shell, which offer the names of presets and `auto` for `--for`.
 pub(crate) fn document(document: Document, presets: &str) -> String {
     match document {
         Document::Man => man_page(),
@@ -49,20 +48,20 @@ pub(crate) fn document(document: Document, presets: &str) -> String {
     }
 }
 
-/// Returns a shell's completions: a template, into which clap's script and the names of options and presets are put.
-/// Markers such as `@SHORT@` stand where the template or clap's script needs them.
+/// Fills a template with clap's script and the names of options and presets. Markers such as `@SHORT@` show where they
+/// go.
 fn script(template: &str, shell: impl Generator, presets: &str) -> String {
     let command = Options::command();
     let options: Vec<&Arg> = command
         .get_arguments()
         .filter(|arg| !arg.is_positional())
         .collect();
-    // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
+    // Quoted, because `?` would match file names. The outer quotes are in the template.
     let specs: Vec<String> = options
         .iter()
         .filter_map(|arg| argparse_spec(arg))
         .collect();
-    // The others have no text, or have it in the same word.
+    // The others have no value, or have it in the same word.
     let (taking_next, others): (Vec<&Arg>, Vec<&Arg>) =
         options.into_iter().partition(|arg| !takes_no_word(arg));
     let long: Vec<&str> = taking_next
@@ -79,9 +78,9 @@ fn script(template: &str, shell: impl Generator, presets: &str) -> String {
         .replace("@PRESETS@", presets)
 }
 
-/// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
-/// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same
-/// word. `n/attempts=`, `v/verbose`, `retry-after=?`. None for `-h`, which the template has.
+/// Returns an option as fish's `argparse` expects it: `n/attempts=` if a value follows, `v/verbose` for a switch,
+/// `retry-after=?` if a value must be in the same word. fish's completions use it to find where the command begins.
+/// None for `-h`, which is in the template.
 fn argparse_spec(arg: &Arg) -> Option<String> {
     let long = arg.get_long()?;
     let text_mark = match takes(arg) {
@@ -99,8 +98,8 @@ fn letters(options: &[&Arg]) -> String {
     options.iter().filter_map(|arg| arg.get_short()).collect()
 }
 
-/// Returns clap's completion script for a shell, changed by [`CHANGES`], with markers where only backoff knows the
-/// words.
+/// Returns clap's completion script for a shell, with the replacements of [`CHANGES`] and with markers for words that
+/// only backoff knows.
 fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
     let mut offered = described().mut_args(offered);
@@ -112,10 +111,9 @@ fn clap_script(shell: impl Generator) -> String {
     script
 }
 
-/// Returns an option as completions show it: with the words that a shell offers as its text. Such a declaration need not
-/// parse.
+/// Returns an option with the words that a shell offers as its value. Such a declaration need not parse.
 fn offered(arg: Arg) -> Arg {
-    // Without this, clap would offer the default for an option given without a text.
+    // Otherwise clap would offer the default for an option without a value.
     let arg = arg
         .default_value(Resettable::Reset)
         .default_missing_value(Resettable::Reset);
@@ -123,7 +121,7 @@ fn offered(arg: Arg) -> Arg {
         return arg;
     }
     if takes(&arg) == Takes::Optional {
-        // Offered without its text, which would have to follow in the same word.
+        // Offered without its value, which would have to follow in the same word.
         let arg = arg.require_equals(false);
         return arg.num_args(0).action(ArgAction::SetTrue);
     }
@@ -140,13 +138,13 @@ fn offered(arg: Arg) -> Arg {
         _ if !arg.get_possible_values().is_empty() => return arg,
         _ => return arg.value_hint(ValueHint::Other),
     };
-    // Without `num_args(1)`, clap's zsh script would take the topic of `--help` as optional.
+    // Without `num_args(1)`, clap's zsh script would treat the topic of `--help` as optional.
     arg.num_args(1)
         .value_parser(PossibleValuesParser::new(words))
 }
 
-/// Returns the man page in roff: hand-written, with a section on options that clap generates, as one subsection for
-/// each heading.
+/// Returns the man page in roff. It is written by hand, except for the options, which clap generates with a
+/// subsection for each heading.
 fn man_page() -> String {
     let mut roff = Vec::new();
     let command = described();
@@ -160,7 +158,7 @@ fn man_page() -> String {
         options = options.replace(&format!(".SS {upper}\n"), &format!(".SS {heading}\n"));
         options = options.replace(&format!(".SS \"{upper}\""), &format!(".SS \"{heading}\""));
     }
-    // In the generated section, each sentence begins a line, as is usual in roff.
+    // Each sentence begins a new line, as is usual in roff.
     include_str!("backoff.1.in")
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
         .replace("@OPTIONS@\n", &options.replace(". ", ".\n"))

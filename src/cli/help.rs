@@ -11,7 +11,7 @@ use crate::process::sys::stdio;
 use crate::run::plan::When;
 use crate::text::normal;
 
-/// The sections of help, by the words that select them.
+/// The words that select the sections of help.
 const SECTIONS: [&str; 8] = [
     "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
 ];
@@ -32,8 +32,8 @@ const SUMMARY: [&str; 12] = [
     "plan",
 ];
 
-/// Returns the declarations as help, man page and completions show them: an option with a few words has them in place of
-/// its value's name.
+/// Returns the declarations for help, man page and completions. If an option takes one of a few words, they replace the
+/// name of its value.
 pub(super) fn described() -> Command {
     Options::command().mut_args(|arg| {
         let words = arg.get_possible_values();
@@ -45,8 +45,8 @@ pub(super) fn described() -> Command {
     })
 }
 
-/// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or the
-/// examples; a line for each option if the topic is empty. An unknown topic is an error.
+/// Returns the help on a topic: a section, an option (by name, letter or variable) or the examples. If the topic is
+/// empty, returns a line for each option. An unknown topic is an error.
 pub(super) fn help(topic: &str, color: When) -> Result<String, String> {
     let name = normal(topic.trim_start_matches('-'));
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
@@ -88,8 +88,8 @@ pub(super) fn help(topic: &str, color: When) -> Result<String, String> {
     }
 }
 
-/// Returns the ids of the option that a topic names, or of the options of the sections that it names: all if it is
-/// empty, none if it is unknown. `name` is the topic in the form of long names, `topic` what was typed, as letters are
+/// Returns the IDs of the options that a topic selects: one option, those of a section, or all if the topic is empty.
+/// Returns none if the topic is unknown. `name` is the normalized topic, `topic` the word as typed, because letters are
 /// case-sensitive.
 fn shown_options(topic: &str, name: &str) -> Vec<String> {
     let command = described();
@@ -135,7 +135,7 @@ pub(super) fn summary() -> String {
         .to_string()
 }
 
-/// Returns the text of `--version`: a first line for programs, then details for bug reports.
+/// Returns the text of `--version`. The first line is for programs, the rest for bug reports.
 pub(super) fn version() -> String {
     let is_static = cfg!(target_feature = "crt-static");
     let libc = if is_static { "static" } else { "dynamic" };

@@ -1,6 +1,5 @@
-//! The language of the command line, which variables and the configuration file speak, too. Words go in, typed
-//! [`options::Options`] come out; help, man page and completions come from the same declarations. Only this room knows
-//! clap.
+//! The command line. Words go in, typed [`options::Options`] come out. Help, man page and completions come from the
+//! same declarations. Variables and the config file use the same grammar. Only this module uses clap.
 
 pub(crate) mod declared;
 pub(crate) mod generate;

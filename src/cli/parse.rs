@@ -1,4 +1,4 @@
-//! Reads words: of the command line, and those that `config` makes of what all sources set.
+//! Parses the words of the command line, and those into which `config` turns all sources.
 
 use std::ffi::OsString;
 
@@ -14,27 +14,26 @@ use super::wrong::Wrong;
 /// A command line.
 #[derive(Debug)]
 pub(crate) struct CommandLine {
-    /// The options that it sets, all others with their defaults.
+    /// The options, with defaults for those that are not given.
     pub(crate) options: Options,
-    /// The options that are given, with their texts: several of a repeatable one, of a switch how often it is given.
+    /// The options that are given, with their values. A switch has the number of times it is given.
     pub(crate) given: Vec<(String, Vec<OsString>)>,
-    /// The command and its arguments; may be empty.
+    /// The command and its arguments, perhaps empty.
     pub(crate) command: Vec<OsString>,
-    /// All options, for other sources.
+    /// All options, for the other sources.
     pub(crate) declared: Vec<Declared>,
 }
 
-/// The task that the command line sets.
+/// What the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// A run with these options and this command, or another option that prints something.
+    /// A run, or an option that prints something.
     Run(Box<CommandLine>),
     /// Text for standard output: help or the version.
     Print(String),
 }
 
-/// Parses a command line, without the program's name. Help and version override a run. An error is a line; nothing is
-/// run.
+/// Parses a command line, without the program's name. Help and version override a run. An error is one line.
 pub(crate) fn parse(words: &[OsString]) -> Result<Task, String> {
     let mut parser = parser();
     let declared = Declared::all(&parser);
@@ -65,7 +64,8 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Task, String> {
     })))
 }
 
-/// Returns the parser. A negative number after an option is its text, which the option refuses in its own words.
+/// Returns the parser. A negative number after an option is its value, which the option rejects with a message of its
+/// own.
 pub(super) fn parser() -> Command {
     Options::command().mut_args(|arg| {
         let is_text = !arg.is_positional() && !takes_no_word(&arg);
@@ -73,7 +73,7 @@ pub(super) fn parser() -> Command {
     })
 }
 
-/// Returns the values of words such as `--base=5s`, which several sources together say.
+/// Parses words such as `--base=5s`, into which the merged sources were turned.
 pub(crate) fn options(words: &[OsString]) -> Result<Options, Wrong> {
     let matches = Options::command()
         .try_get_matches_from(words)
@@ -82,7 +82,7 @@ pub(crate) fn options(words: &[OsString]) -> Result<Options, Wrong> {
 }
 
 fn values_of(matches: &ArgMatches) -> Result<Options, String> {
-    // No option is required, so that there is always a value.
+    // No option is required, so there is always a value.
     Options::from_arg_matches(matches).map_err(|error| error.to_string())
 }
 
@@ -107,7 +107,7 @@ fn given(parser: &Command, matches: &ArgMatches) -> Vec<(String, Vec<OsString>)>
     given
 }
 
-/// Returns an error for a long name after one dash (`-timeout`), which clap reads as letters: `-t imeout`.
+/// Returns an error for a long name after a single dash. clap would read `-timeout` as `-t imeout`.
 fn check_dashes(
     words: &[OsString],
     matches: Option<&ArgMatches>,
@@ -130,9 +130,8 @@ fn check_dashes(
     Ok(())
 }
 
-/// Returns an error for a value that stands after a switch, or after an option that takes its text after `=`, as in
-/// `--pty yes make`: it would be the command, and its exit status that of the run. A word alone may be a command, as in
-/// `-q true`.
+/// Returns an error for a value after a switch or after an option that takes its value after `=`, as in `--pty yes
+/// make`. Otherwise `yes` would run as the command. A single word may be a command, as in `-q true`.
 fn check_switch(words: &[OsString], command: &[OsString], parser: &Command) -> Result<(), String> {
     let [value, _, ..] = command else {
         return Ok(());
@@ -158,7 +157,7 @@ fn check_switch(words: &[OsString], command: &[OsString], parser: &Command) -> R
     ))
 }
 
-/// Returns the last option that a word such as `--pty` or `-qv` names, if none takes the next word.
+/// Returns the last option in a word such as `--pty` or `-qv`, if none of its options takes the next word.
 fn last_switch<'p>(word: &str, parser: &'p Command) -> Option<&'p Arg> {
     let mut arguments = parser.get_arguments();
     if let Some(long) = word.strip_prefix("--") {

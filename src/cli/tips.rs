@@ -1,4 +1,4 @@
-//! Names of other tools for options, which people type on their first day.
+//! Tips for options that people know from other tools.
 
 use super::declared::variable;
 use crate::text::{normal, similar, tip};
@@ -35,8 +35,8 @@ fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
         .map(|(_, long, difference)| (*long, *difference))
 }
 
-/// Returns a tip such as `; tip: try --every` for an unknown option on the command line: another tool's name, or one that
-/// is similar to one of `known`.
+/// Returns a tip such as `; tip: try --every` for an unknown option that another tool has, or that is similar to one of
+/// `known`.
 pub(super) fn tip_for_flag<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
     let Some((long, difference)) = foreign(name) else {
         return Some(format!("; tip: try --{}", similar(name, known)?));
@@ -49,7 +49,7 @@ pub(super) fn tip_for_flag<'n>(name: &str, known: impl Iterator<Item = &'n str>)
     Some(format!("; tip: try {flag}{difference}"))
 }
 
-/// Returns a tip such as `; tip: try timeout` for an unknown key of a file or topic of `--help`; empty if there is none.
+/// Returns a tip such as `; tip: try timeout` for an unknown key of a file or topic of `--help`, or an empty string.
 pub(crate) fn tip_for_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
     match foreign(name) {
         Some((long, difference)) => format!("; tip: try {long}{difference}"),
@@ -57,7 +57,7 @@ pub(crate) fn tip_for_name<'n>(name: &str, known: impl Iterator<Item = &'n str>)
     }
 }
 
-/// Returns a tip for a variable with another tool's name, without `BACKOFF_`, of an option.
+/// Returns a tip for a variable that is named after another tool's option. `name` lacks `BACKOFF_`.
 pub(crate) fn tip_for_variable(name: &str) -> Option<String> {
     let (long, difference) = foreign(name)?;
     Some(format!("try {}{difference}", variable(long)))

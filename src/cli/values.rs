@@ -1,5 +1,5 @@
-//! The grammars of option values. Each function returns the value of a text, or its problem: the rest of a sentence that
-//! begins with the text, such as `is not a size such as 64KiB`.
+//! Parsers of option values. An error is the rest of a sentence that begins with the text, such as `is not a size such
+//! as 64KiB`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::text::{is_printable, tip};
 pub(crate) type Attempts = Option<u64>;
 pub(crate) type Durations = Vec<Duration>;
 pub(crate) type Presets = Vec<PresetName>;
-/// The longest wait to accept from the output; None accepts none.
+/// The longest wait to accept from the output, or None to ignore it.
 pub(crate) type LongestAsked = Option<Duration>;
 
 /// Parses a number of at least 1, or `unlimited`, which is None.
@@ -52,7 +52,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Parses a growth factor: a finite number of at least 1, as waits must not shrink.
+/// Parses a growth factor, a finite number of at least 1, because waits must not shrink.
 pub(super) fn factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
@@ -77,7 +77,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
-/// Parts of a byte are dropped; a size beyond u64 is the largest.
+/// Fractions of a byte are dropped, and a size beyond u64 is the largest possible.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let problem = || "is not a size such as 64KiB, 10MB or 1GiB".to_owned();
     let end = text
@@ -100,13 +100,13 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     Ok((number * scale) as u64)
 }
 
-/// Parses a DURATION: a number of seconds, as `sleep` takes it, or numbers with the units of humantime up to weeks.
+/// Parses a DURATION: a number of seconds, or numbers with units up to weeks, as humantime reads them.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     read_duration(text)
         .map_err(|why| format!("is not a duration such as 500ms, 1.5s or 1m30s{why}"))
 }
 
-/// Parses a list of durations (`--delays`, `--timeout`), separated by commas.
+/// Parses a comma-separated list of durations (`--delays`, `--timeout`).
 pub(super) fn durations(text: &str) -> Result<Durations, String> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
@@ -119,8 +119,8 @@ pub(super) fn durations(text: &str) -> Result<Durations, String> {
     parts.collect()
 }
 
-/// Returns the duration of a text, or the reason why it is none, in brackets, or nothing if the reason is plain to see.
-/// Years and months are refused, though humantime knows them: their lengths vary, and `M` is hardly ever a month.
+/// Parses a duration. An error is the reason in parentheses, or empty if the reason is obvious. Rejects years and
+/// months, which humantime knows: their lengths vary, and `M` hardly ever means a month.
 fn read_duration(text: &str) -> Result<Duration, String> {
     let mut text = text.trim().to_owned();
     let is_of_number = |letter: char| letter.is_ascii_digit() || letter == '.';
@@ -159,7 +159,7 @@ fn read_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses a duration for which 0 makes no sense: at least one millisecond, the unit of stores.
+/// Parses a duration of at least one millisecond, the unit of stores.
 pub(super) fn period(text: &str) -> Result<Duration, String> {
     let duration = duration(text)?;
     if duration < Duration::from_millis(1) {
@@ -176,7 +176,7 @@ pub(super) fn longest(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses on or off, in the words that are common for them: a switch, as a variable or a file gives it.
+/// Parses the value of a switch in a variable or file: on or off, or a common word for it.
 pub(crate) fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
@@ -185,7 +185,7 @@ pub(crate) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses how often a repeatable switch is given, as a variable or a file says it.
+/// Parses the count of a repeatable switch in a variable or file.
 pub(crate) fn count(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(count) if is_digits(text) => Ok(count),
@@ -195,7 +195,7 @@ pub(crate) fn count(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Parses the longest wait to accept from the output (`--retry-after`): a duration with its unit, on or off.
+/// Parses the longest wait to accept from the output (`--retry-after`): a duration with a unit, on or off.
 pub(super) fn retry_after(text: &str) -> Result<LongestAsked, String> {
     match switch(text) {
         Ok(true) => return Ok(Some(Duration::from_secs(5 * 60))),
@@ -206,14 +206,14 @@ pub(super) fn retry_after(text: &str) -> Result<LongestAsked, String> {
     if longest.is_zero() {
         return Err("must be more than 0, or off".to_owned());
     }
-    // 1 is on, so a person may take another bare number for that, too, and not for seconds.
+    // 1 means on, so it is unclear whether another bare number means seconds.
     if !text.contains(char::is_alphabetic) {
         return Err("must have a unit, such as 30s or 2m".to_owned());
     }
     Ok(Some(longest))
 }
 
-/// The words of `--jitter`, which have their default parameters.
+/// The words of `--jitter` with default parameters.
 pub(super) const JITTERS: [(&str, Jitter); 7] = [
     ("none", Jitter::None),
     ("full", Jitter::Full),
@@ -241,7 +241,7 @@ pub(super) fn jitter(text: &str) -> Result<Jitter, String> {
             Err(problem) => Err(format!("has a share that {problem}")),
         },
         Some(("slotted", ceiling)) => match number(ceiling) {
-            // An exponent of 2, so that 62 is the largest that fits.
+            // An exponent of 2. 62 is the largest that fits.
             Ok(ceiling @ 1..=62) => Ok(Jitter::Slotted {
                 ceiling: ceiling as u32,
             }),
@@ -271,7 +271,7 @@ pub(super) fn code(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Parses CODES: `7`, `1,2,75`, `100-110`, `SIGKILL`, `timeout`, mixed.
+/// Parses CODES, such as `7`, `1,2,75`, `100-110`, `SIGKILL` and `timeout`.
 pub(super) fn codes(text: &str) -> Result<CodeSet, String> {
     text.parse()
 }
@@ -279,14 +279,13 @@ pub(super) fn codes(text: &str) -> Result<CodeSet, String> {
 /// Codes of `--success-exit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SuccessCodes {
-    /// All codes, also those with `=0`.
+    /// All codes, including those with `=0`.
     pub(crate) all: CodeSet,
     /// Codes with `=0`, after which the run ends with 0.
     pub(crate) zero: CodeSet,
 }
 
-/// Parses CODES, each optionally followed by `=0` (`--success-exit`). Rejects `timeout`: backoff ended the attempt
-/// itself.
+/// Parses CODES, each optionally followed by `=0` (`--success-exit`). Rejects `timeout`, which is never a success.
 pub(super) fn success_codes(text: &str) -> Result<SuccessCodes, String> {
     let mut found = SuccessCodes::default();
     for part in text.split(',') {
@@ -321,20 +320,20 @@ pub(super) fn signal(text: &str) -> Result<Signal, String> {
     })
 }
 
-/// Parses a regular expression; rejects an empty one, as it would match every line.
+/// Parses a regular expression. Rejects an empty one, which would match every line.
 pub(super) fn regex(text: &str) -> Result<Pattern, String> {
     if text.is_empty() {
         return Err("is empty, so it would match every line".to_owned());
     }
     Pattern::parse(text).map_err(|error| {
-        // The message draws the expression on several lines before it names the error.
+        // The message prints the expression on several lines before the error.
         let message = error.to_string();
         let kind = message.rsplit("error: ").next().unwrap_or_default();
         format!("is not a regular expression ({kind})")
     })
 }
 
-/// Parses a shell command whose success counts: a predicate or `--before-retry`. Rejects an empty one, as it would
+/// Parses a shell command whose status matters: a predicate or `--before-retry`. Rejects an empty one, which would
 /// always succeed.
 pub(super) fn predicate(text: &str) -> Result<String, String> {
     match text.trim() {
@@ -352,7 +351,7 @@ pub(super) fn store(text: &str) -> Result<Store, String> {
     Store::parse(text).map_err(|error| error.to_string())
 }
 
-/// Parses the name of a budget. It must fit into the name of a file, 255 bytes, even if each of its 80 bytes is
+/// Parses the name of a budget. It must fit into a file name of 255 bytes, even if each of its 80 bytes is
 /// percent-encoded as three.
 pub(super) fn budget_name(text: &str) -> Result<String, String> {
     match text {
@@ -365,7 +364,7 @@ pub(super) fn budget_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses the label by which messages name the command: short, and nothing that a terminal would act on.
+/// Parses the label of the command in messages. It must be short and have no control characters.
 pub(super) fn label(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         Err("is empty, but must be a name".to_owned())

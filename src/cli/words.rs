@@ -1,4 +1,4 @@
-//! Words that options take for values of lower rooms, which know nothing of the command line.
+//! The words of options for types of lower modules, which know nothing about the command line.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -42,7 +42,7 @@ words!(
 words!(Format: "text" = Format::Text, "json" = Format::Json, "github" = Format::GitHub);
 words!(When: "auto" = When::Auto, "always" = When::Always, "never" = When::Never);
 
-/// `--stderr`, which has no `success`: messages of a success that comes late would be lost.
+/// `--stderr`. It has no `success`, because messages of a late success would be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ErrorMode {
     Stream,

@@ -1,4 +1,4 @@
-//! What clap refuses, in a line of our own: with the option, the text and what would be right, and without secrets.
+//! Turns clap's errors into one line that names the option, the value and what would be right, without secrets.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -12,16 +12,16 @@ use super::tips::tip_for_flag;
 use crate::budget::store::redacted;
 use crate::text::tip;
 
-/// What is wrong with words of options.
+/// A mistake in the words of options.
 #[derive(Debug)]
 pub(crate) struct Wrong {
-    /// The option whose text is wrong; None if no single text is.
+    /// The option whose value is wrong, or None if it is not a single value.
     pub(crate) long: Option<String>,
     pub(crate) problem: String,
 }
 
 impl Wrong {
-    /// Returns what clap's error is about. `words` are those that it has read.
+    /// Explains an error of clap, which has read `words`.
     pub(super) fn new(error: &clap::Error, words: &[OsString]) -> Wrong {
         let arg = context(error, ContextKind::InvalidArg);
         let long = long_name(&arg);
@@ -69,7 +69,7 @@ impl Wrong {
         }
     }
 
-    /// Returns the line about words of the command line.
+    /// Returns the message for the command line.
     pub(super) fn line(self) -> String {
         match self.long {
             Some(long) => format!("--{long}: {}", self.problem),
@@ -78,7 +78,7 @@ impl Wrong {
     }
 }
 
-/// Returns a text for a message: an address may hold a password.
+/// Returns a value for a message, without the password that an address may contain.
 pub(crate) fn shown_text(long: &str, text: &str) -> String {
     match long {
         "store" => redacted(text),
@@ -105,15 +105,15 @@ fn missing(long: &str) -> String {
     format!("a value is required; one that begins with - is written --{long}=VALUE")
 }
 
-/// Returns the problem of a text that is none of an option's words.
+/// Explains a value that is not one of an option's words.
 fn not_a_word(error: &clap::Error, text: &str) -> String {
     let words = context(error, ContextKind::ValidValue);
     let tip = tip(text, words.split(", "));
     format!("is not one of {words}{tip}")
 }
 
-/// Returns what is wrong with an option that does not exist: it is the text of the option before it, as in `-b -1s`,
-/// another tool's option, or a typo.
+/// Explains an option that does not exist: the value of the option before it, as in `-b -1s`, another tool's option, or
+/// a typo.
 fn unknown(option: &str, words: &[OsString]) -> Wrong {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     // clap names the first letter of a word such as `-1s`.
@@ -125,7 +125,7 @@ fn unknown(option: &str, words: &[OsString]) -> Wrong {
             long: Some(long),
         };
     }
-    // The rest may be a password, in an address that was quoted together with its option.
+    // The rest may contain a password, in an address that was quoted together with its option.
     let name = option.split([' ', ':']).next().unwrap_or_default();
     let parser = Options::command();
     let known = parser.get_arguments().filter_map(Arg::get_long);
@@ -133,7 +133,7 @@ fn unknown(option: &str, words: &[OsString]) -> Wrong {
     Wrong::words(format!("unexpected argument '{name}' found{tip}"))
 }
 
-/// Returns the option that a word such as `-n` or `--attempts` names, if it takes the next word.
+/// Returns the option in a word such as `-n` or `--attempts`, if it takes the next word.
 fn option_with_text(word: &str) -> Option<String> {
     let parser = Options::command();
     let takes_text = |arg: &&Arg| !takes_no_word(arg);
@@ -150,7 +150,7 @@ fn option_with_text(word: &str) -> Option<String> {
     option?.get_long().map(str::to_owned)
 }
 
-/// Returns what is wrong with the first word that is not UTF-8, and with the option before it or in it.
+/// Explains the first word that is not UTF-8, with the option that it belongs to.
 fn not_utf8(words: &[OsString]) -> Wrong {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let index = words
@@ -175,7 +175,7 @@ fn not_utf8(words: &[OsString]) -> Wrong {
     }
 }
 
-/// Returns clap's error, of a kind that is not expected, in one line.
+/// Returns an unexpected error of clap as one line.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let line = text.lines().next().unwrap_or_default();

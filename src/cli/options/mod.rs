@@ -1,6 +1,6 @@
-//! The options: a field for each, in the order and under the headings of `--help`. The parser, the help, the man page,
-//! the completions, the `BACKOFF_*` variables and the keys of the configuration file come from here. A doc comment is
-//! the text of help: its first line stands in `-h` and `--help`, the rest in `--help NAME` and the man page.
+//! The options: a field for each, in the order and under the headings of `--help`. The parser, help, man page,
+//! completions, `BACKOFF_*` variables and keys of the config file all come from here. A doc comment is the help text.
+//! Its first line is shown by `-h` and `--help`, the rest by `--help NAME` and in the man page.
 
 mod budgets;
 mod hooks;
@@ -24,7 +24,7 @@ pub(crate) use self::streams::Streams;
 pub(crate) use self::time::{Nested, Time};
 pub(crate) use self::waits::{GrowthName, Waits};
 
-/// The values of all options. Where a field is an `Option`, the option has no default.
+/// The values of all options. A field that is an `Option` has no default.
 #[derive(Debug, Parser)]
 #[command(
     name = "backoff",
@@ -50,7 +50,7 @@ pub(crate) struct Options {
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) other: Other,
-    // The command and its arguments; may be empty. Options end at its first word.
+    // The command and its arguments, perhaps empty. Options end at its first word.
     #[arg(id = "COMMAND", trailing_var_arg = true, hide = true)]
     pub(crate) command: Vec<OsString>,
 }
