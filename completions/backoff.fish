@@ -96,7 +96,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d '
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-match -d 'Never retry if a line matches (case-sensitive)' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-if -d 'Shell command that decides whether to retry' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-if -d 'Shell command that decides whether an attempt succeeded' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Use built-in rules for a tool; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Use built-in rules for a tool; auto: by COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l match-on -d 'Output streams that rules read' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
@@ -179,7 +179,7 @@ examples\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output, up to MAX'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Give COMMAND a terminal for output, to keep colors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Give hooks the last output of the failed attempt'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the last line of a failed run'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the final message of a failed run'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; -vv: all settings and rules'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits and run nothing'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-presets -d 'List the presets of --for, or the rules of each NAME'

@@ -67,7 +67,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
     if prepared.plan.command.is_empty() {
         return complain("no command given, as in backoff [OPTION]... COMMAND; see --help");
     }
-    if let Err(problem) = check_files(&prepared) {
+    if let Err(problem) = check_log_is_not_report(&prepared) {
         return complain(&problem);
     }
     run(&prepared.plan, &prepared.store)
@@ -126,7 +126,7 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<String, String> 
 }
 
 /// Returns an error if log and report are the same file, because the report would replace the log.
-fn check_files(prepared: &Prepared) -> Result<(), String> {
+fn check_log_is_not_report(prepared: &Prepared) -> Result<(), String> {
     let Prepared { merged, plan, .. } = prepared;
     if let (Some(log), Some(report)) = (&plan.output.log_file, &plan.output.report)
         && is_one_file(log, report)
@@ -169,9 +169,9 @@ impl Surroundings for Machine {
     }
 }
 
-/// Returns a random ID for this run, and the ID of the outermost run around it. Both are the same if this run is the
+/// Returns a random ID for this run, and the ID of the outermost run around it, for variables, log and report. Both are the same if this run is the
 /// outermost, or if the other ID is unknown.
-fn identity(plan: &Plan) -> Identity {
+fn new_identity(plan: &Plan) -> Identity {
     let run_id = uuid();
     let root_id = match &plan.nesting.root_id {
         Some(outermost) => outermost.clone(),
@@ -185,7 +185,7 @@ fn identity(plan: &Plan) -> Identity {
 /// written, the host only warns. There is none if backoff cannot take over signals and streams, because no run begins
 /// then.
 fn run(plan: &Plan, store: &Store) -> Exit {
-    let identity = identity(plan);
+    let identity = new_identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
     let mut reporter = Reporter::new(plan, &identity, color::takes_color(stdio::ERR));
     let mut host = match System::take_over(plan, store) {

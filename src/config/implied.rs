@@ -59,7 +59,8 @@ fn drop_waits(settings: &mut Settings, limit: &str) {
     }
 }
 
-/// Raises the cap to the longest wait that an option from a higher source sets, so that `--base 10m` waits ten minutes.
+/// Raises the cap to the longest wait that an option sets, if its source is higher than that of the cap. So `--base 10m`
+/// waits ten minutes.
 fn raise_cap(settings: &mut Settings) {
     let cap = match settings.text("max-delay") {
         Some(text) => duration(text).unwrap_or(Duration::MAX),
@@ -75,6 +76,7 @@ fn raise_cap(settings: &mut Settings) {
             }
         }
     }
+    // Longest first: `imply` refuses once one has set the cap.
     waits.sort();
     for (_, text, option) in waits.iter().rev() {
         settings.imply("max-delay", text, option);

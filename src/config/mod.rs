@@ -29,7 +29,7 @@ pub(crate) struct Merged {
 pub(crate) fn merge(line: CommandLine, variables: &Variables) -> Result<Merged, String> {
     let declared = line.declared;
     let mut of_user = Settings::default();
-    of_user.overlay(Settings::of_variables(variables, &declared));
+    of_user.overlay(Settings::from_variables(variables, &declared));
     of_user.overlay(Settings::typed(&line.given));
     let config = Config::load(&of_user, &declared)?;
     let mut settings = Settings::default();

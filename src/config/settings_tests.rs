@@ -35,7 +35,7 @@ fn a_variable_that_is_empty_is_unset_and_one_that_a_flag_overrides_is_not_read()
         ("BACKOFF_base".into(), "1".into()),
     ];
     let declared = Declared::all_options();
-    let mut settings = Settings::of_variables(&variables, &declared);
+    let mut settings = Settings::from_variables(&variables, &declared);
     assert_eq!(settings.iter().count(), 1);
     let error = settings.options(&declared).unwrap_err();
     assert!(error.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");

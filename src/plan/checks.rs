@@ -54,7 +54,8 @@ const NEEDS: [Needs; 4] = [
     },
 ];
 
-/// Returns an error for the first options that contradict each other or have no effect.
+/// Returns an error for the first options that contradict each other, have no effect, or that only the command line may
+/// set. `cli::declared::EXCLUSIVE` has options that exclude each other.
 pub(super) fn check(settings: &Settings, options: &Options) -> Result<(), String> {
     check_successes(settings, options)?;
     check_waits(settings, options)?;

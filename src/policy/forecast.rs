@@ -181,7 +181,7 @@ impl SampledRun {
         loop {
             session.begin();
             let elapsed = before.saturating_add(total);
-            match session.next(&failure, &verdict, elapsed, &mut rng) {
+            match session.decide_next(&failure, &verdict, elapsed, &mut rng) {
                 Decision::Stop(stop) => run.end = stop.gave_up(),
                 Decision::Retry(wait) if run.waits.len() < most_rows => {
                     total = total.saturating_add(wait);

@@ -1,5 +1,5 @@
 //! Decides whether a run stops or retries, and how long it waits. The loop of `run` calls [`Session::begin`] before
-//! each attempt and [`Session::next`] after it, unless a signal or lost output ended the run without a verdict. The
+//! each attempt and [`Session::decide_next`] after it, unless a signal or lost output ended the run without a verdict. The
 //! session remembers what these decisions need to know about earlier attempts.
 
 use std::time::Duration;
@@ -76,6 +76,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
+    /// Returns the state before the first attempt.
     pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
         Session {
             limits,
@@ -112,7 +113,7 @@ impl<'p> Session<'p> {
     /// Decides the next step by the goal (`--until`) and the limits of the run. `elapsed` is the time since the run
     /// began. Remembers a failure, because a later success is then flaky. Counts a retry that it allows, although the
     /// budget, which is asked later, may still deny it. A confirmation is not a retry.
-    pub fn next(
+    pub fn decide_next(
         &mut self,
         outcome: &Outcome,
         verdict: &Verdict,
@@ -131,7 +132,7 @@ impl<'p> Session<'p> {
                 Decision::Stop(Stop::FailureCame)
             }
             // A transient failure, a success that is not the goal, the deadline, or any end with `--until never`.
-            _ => match self.next_delay(outcome, verdict, elapsed, rng) {
+            _ => match self.try_retry(outcome, verdict, elapsed, rng) {
                 Ok(wait) => Decision::Retry(wait),
                 Err(why) => Decision::Stop(self.stop_for(why, verdict)),
             },
@@ -199,7 +200,7 @@ impl<'p> Session<'p> {
     /// Returns the wait before another attempt that is not a confirmation, or the reason why none follows. Resets the
     /// successes in a row, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success
     /// with `--until never`. Counts the retry and lets the waits grow only if it returns a wait.
-    fn next_delay(
+    fn try_retry(
         &mut self,
         outcome: &Outcome,
         verdict: &Verdict,

@@ -235,7 +235,8 @@ fn in_container<'w, 'c>(words: &'w [&'c str]) -> Option<&'w [&'c str]> {
     }
 }
 
-/// Returns what a shell runs: the text after `-c`. Nothing without it.
+/// Returns what a shell runs: the text after `-c`. Nothing for a script file or without a script. `words` follow the
+/// shell's name.
 fn script_of_shell<'c>(words: &[&'c str]) -> Inner<'c> {
     let mut has_c = false;
     let mut index = 0;

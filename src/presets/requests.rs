@@ -334,7 +334,10 @@ fn cut_anywhere(text: &str) -> Vec<String> {
 }
 
 fn word_that_sends(words: &[String], client: Option<Client>) -> Option<String> {
-    let options: Vec<String> = words.iter().flat_map(|word| options_in(word)).collect();
+    let options: Vec<String> = words
+        .iter()
+        .flat_map(|word| parts_that_may_send(word))
+        .collect();
     looks_like_sending(&options, client)
 }
 
@@ -362,14 +365,14 @@ fn is_assigning(word: &str) -> bool {
     })
 }
 
-/// Returns the words within a word that may be options or a method: `-d` in `OPTS=-d`. In a path or URL, only what
-/// begins with a dash counts. So it does in a sentence, unless that has an option for the method.
-fn options_in(word: &str) -> Vec<String> {
+/// Returns the parts of a word that may be options or a method: `-d` in `OPTS=-d`. In a path, a URL or a sentence, only
+/// what begins with a dash counts, unless the word has an option for the method.
+fn parts_that_may_send(word: &str) -> Vec<String> {
     let sets_method = ["-X", "--request", "--method"]
         .iter()
         .any(|option| word.contains(option));
-    let is_sentence = word.contains(char::is_whitespace) && !sets_method;
-    let may_be_method = !is_sentence && !word.contains('/');
+    let is_plain = !word.contains(char::is_whitespace) && !word.contains('/');
+    let may_be_method = sets_method || is_plain;
     let mut plain = word.to_owned();
     for operator in OTHER_VALUES {
         plain = plain.replace(operator, " ");

@@ -194,7 +194,7 @@ fn functions(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (index, _) in text.match_indices("()") {
         let before = text[..index].trim_end();
-        let start = before.rfind(|c| !is_of_name(c)).map_or(0, |at| at + 1);
+        let start = before.trim_end_matches(is_of_name).len();
         names.push(before[start..].to_owned());
     }
     for (index, keyword) in text.match_indices("function ") {

@@ -56,8 +56,8 @@ impl Limit {
         }
     }
 
-    /// Returns the option as the user types it: `--deadline 5m`. Leaves out a value that is not a time.
-    pub(super) fn typed(&self) -> String {
+    /// Returns the option as a command line would have it: `--deadline 5m`. Leaves out a value that is not a time.
+    pub(super) fn option_with_time(&self) -> String {
         let option = self.option;
         match self.value.map(exact) {
             // Its optional value has to be in the same word.
@@ -126,7 +126,7 @@ pub(super) fn rule_of_end(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> 
 /// Foreign text is escaped.
 pub(super) fn reason(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> String {
     let JudgedAttempt { outcome, verdict } = attempt;
-    let limit = limit(&plan.limits, why).typed();
+    let limit = limit(&plan.limits, why).option_with_time();
     // If success is the goal, a run only continues after one to confirm it (`--consecutive`).
     let lacks_successes = *verdict == Verdict::Success && plan.limits.until == Until::Success;
     match why {

@@ -75,7 +75,7 @@ impl Sentences<'_> {
             Event::WaitSkipped => "SIGUSR1 ended the wait".to_owned(),
             Event::Stopped { stop, attempt } => self.stopped(moment, *stop, attempt),
             Event::NoTimeToStart(why) => {
-                let limit = limit(&self.plan.limits, *why).typed();
+                let limit = limit(&self.plan.limits, *why).option_with_time();
                 format!("gave up before the first attempt: {limit} has passed")
             }
             Event::Interrupted {

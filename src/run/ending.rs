@@ -4,7 +4,7 @@
 //! a function here means that a signal ended the run meanwhile, or that backoff itself failed.
 
 use super::event::{Event, Interruption, JudgedAttempt};
-use super::host::{KeptOutput, Printed, RunError, RunResult};
+use super::host::{EndOfRun, Printed, RunError, RunResult};
 use super::state::Run;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::{self, BY_DEADLINE, Ending, Exit};
@@ -33,7 +33,7 @@ impl Run<'_> {
             Until::Failure => attempt.verdict == Verdict::Success,
             Until::Success | Until::Never => has_succeeded,
         };
-        let printed = self.print_kept(kept_output(is_good));
+        let printed = self.print_kept(end_of_run(is_good));
         match printed {
             // With `--stderr failure`, a run that succeeds prints nothing.
             Ok(Printed::Complete) if has_succeeded => self.host.drop_later_messages(),
@@ -87,10 +87,10 @@ impl Run<'_> {
         self.hook_on_give_up(stop, attempt)
     }
 
-    /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was
+    /// Prints kept output, or drops it if the options do not want it after such an end, and warns if it was
     /// cut off. Nothing is kept afterwards, even after an error, so a later call prints nothing.
-    pub(super) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
-        let printed = self.host.print_kept(kept)?;
+    pub(super) fn print_kept(&mut self, end: EndOfRun) -> RunResult<Printed> {
+        let printed = self.host.print_kept(end)?;
         if printed == Printed::CutOff {
             self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
         }
@@ -102,12 +102,12 @@ impl Run<'_> {
     /// that of the fault.
     pub(super) fn print_kept_after_signal(
         &mut self,
-        kept: KeptOutput,
+        end: EndOfRun,
         signal: Signal,
         by: Interruption,
         outcome: Option<&Outcome>,
     ) -> RunResult<Printed> {
-        let printed = self.print_kept(kept);
+        let printed = self.print_kept(end);
         if matches!(printed, Err(RunError::Fault(_))) {
             // Another signal while the line is written does not change the result.
             let _ = self.emit(&Event::Interrupted {
@@ -138,8 +138,8 @@ impl Run<'_> {
             outcome,
             verdict: None,
         })?;
-        let kept = kept_output(succeeded);
-        let printed = self.print_kept_after_signal(kept, signal, by, Some(outcome))?;
+        let printed =
+            self.print_kept_after_signal(end_of_run(succeeded), signal, by, Some(outcome))?;
         if printed == Printed::Complete && succeeded {
             // As in `stop`: with `--stderr failure`, the line about the signal is also dropped.
             self.host.drop_later_messages();
@@ -175,7 +175,7 @@ impl Run<'_> {
             return self.give_up(why, attempt);
         }
         // Messages may also be kept (`--stderr failure`).
-        self.print_kept(KeptOutput::OfFailure)?;
+        self.print_kept(EndOfRun::Failed)?;
         self.emit(&Event::NoTimeToStart(why))?;
         Ok(self.exit(Ending::NoAttemptInTime))
     }
@@ -185,12 +185,12 @@ impl Run<'_> {
     }
 }
 
-/// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good` is true if the run
+/// Returns the end by which `--stdout` and `--stderr` print or drop kept output. `is_good` is true if the run
 /// succeeded or, with `--until failure` or if a signal ended the run during an attempt, its last attempt did.
-fn kept_output(is_good: bool) -> KeptOutput {
+fn end_of_run(is_good: bool) -> EndOfRun {
     if is_good {
-        KeptOutput::Good
+        EndOfRun::Good
     } else {
-        KeptOutput::OfFailure
+        EndOfRun::Failed
     }
 }

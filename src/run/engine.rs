@@ -11,7 +11,7 @@ use rand::Rng;
 
 use super::budget::RetryAnswer;
 use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
-use super::host::{Attempt, Host, Interrupted, KeptOutput, RunError, RunResult, WaitEnd};
+use super::host::{Attempt, EndOfRun, Host, Interrupted, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
 use super::state::{Run, Step, StoreState};
 use crate::policy::classifier::Verdict;
@@ -47,12 +47,12 @@ pub(crate) fn run<'a>(
     let mut result = run.loop_until_end();
     if let Err(error) = &result {
         // Prints nothing if printing has already begun (`Run::stop`), because nothing is kept then.
-        let kept = KeptOutput::OfFailure;
+        let end = EndOfRun::Failed;
         let printed = match error {
             RunError::Interrupted(signal) => {
-                run.print_kept_after_signal(kept, *signal, Interruption::OfBackoff, None)
+                run.print_kept_after_signal(end, *signal, Interruption::OfBackoff, None)
             }
-            RunError::Fault(_) => run.print_kept(kept),
+            RunError::Fault(_) => run.print_kept(end),
         };
         // The later error counts, because it may be a signal.
         if let Err(error) = printed {
@@ -195,15 +195,15 @@ impl Run<'_> {
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> RunResult<Decision> {
-        let mut decision = self
-            .session
-            .next(outcome, verdict, self.host.elapsed(), self.rng);
+        let mut decision =
+            self.session
+                .decide_next(outcome, verdict, self.host.elapsed(), self.rng);
         let has_failed = *verdict != Verdict::Success;
         if has_failed || !matches!(decision, Decision::Stop(_)) {
             // A command that ends the run with success may have changed the terminal on purpose.
             self.host.tidy_terminal();
         }
-        // An attempt after a success is not a retry.
+        // The budget counts an attempt after a success as a first one.
         if let Decision::Retry(delay) = decision
             && has_failed
         {
@@ -252,7 +252,7 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Step::End);
         }
-        self.announce_retry(delay, attempt)?;
+        self.report_retry(delay, attempt)?;
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
@@ -263,9 +263,9 @@ impl Run<'_> {
         self.before_retry(attempt)
     }
 
-    /// Reports a retry before its wait. Before the first retry of the run, also warns about nested runs, whose retries
+    /// Reports a retry before `--on-retry` and the wait. Before the first retry of the run, also warns about nested runs, whose retries
     /// multiply.
-    fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
+    fn report_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         // The session has already counted this retry.
         if self.session.retries == 1 && nesting.warns {

@@ -31,7 +31,7 @@ impl Run<'_> {
         };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         spec.variables.set("BACKOFF_DELAY", Seconds(delay));
-        self.run_hook("--on-retry", shell, &spec)
+        self.run_hook_or_warn("--on-retry", shell, &spec)
     }
 
     /// Runs `--on-give-up`, if given and if the end is a failure for the user. It gets a few seconds even after the
@@ -55,7 +55,7 @@ impl Run<'_> {
         }
         // No attempt follows.
         spec.variables.set("BACKOFF_DELAY", "");
-        self.run_hook("--on-give-up", shell, &spec)
+        self.run_hook_or_warn("--on-give-up", shell, &spec)
     }
 
     /// Runs `--before-retry` after the wait. If the hook fails, the next attempt could not succeed, so it ends the run
@@ -107,7 +107,7 @@ impl Run<'_> {
 
     /// Runs the hook of `option`. Its failure only causes a warning. So does a fault of backoff: no process, or an
     /// unknown end, in which case the hook may have run.
-    fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
+    fn run_hook_or_warn(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
         let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
         match ran.and_then(Attempt::outcome_unless_interrupted) {
             Ok(hook) if hook.end == End::Exited(0) => Ok(()),

@@ -88,12 +88,12 @@ impl RunError {
 
 /// How the run ended, by which `--stdout` and `--stderr` print or drop kept output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeptOutput {
+pub(crate) enum EndOfRun {
     /// The run succeeded. With `--until failure`, or if a signal ended the run during the last attempt, that attempt
     /// did.
     Good,
     /// Any other end, even one before the first attempt.
-    OfFailure,
+    Failed,
 }
 
 /// The result of printing kept output.
@@ -141,8 +141,7 @@ pub(crate) trait Host {
     fn take_examined(&mut self) -> Examined;
     /// Restores the terminal modes from before the first attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals, but not past the deadline. Returns a little early, because the next program (such as
-    /// the command) is started at the exact end. `countdown_text` returns the text for the time left and a number of
+    /// Waits, handling signals, until `delay` has passed, the deadline comes or SIGUSR1 arrives. `countdown_text` returns the text for the time left and a number of
     /// columns.
     fn wait(
         &mut self,
@@ -150,11 +149,11 @@ pub(crate) trait Host {
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd>;
     /// Runs a predicate or hook, the command line `shell`, in a shell, and waits for its end. An error is a fault of
-    /// backoff. A signal that came meanwhile is in the result.
+    /// backoff, or a signal that arrived before the start. A signal that came meanwhile is in the result.
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
     /// Prints or drops kept output at the end of the run, and forgets it even after an error.
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
+    fn print_kept(&mut self, end: EndOfRun) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, because the run succeeded.
     fn drop_later_messages(&mut self);
     /// Waits until the last attempt that a budget counts is counted, if that is not known yet, handling signals. A

@@ -103,9 +103,9 @@ pub(crate) enum OutputMode {
     Stream,
     /// Kept. Only the last attempt's is printed.
     Final,
-    /// Kept. Printed only if the run succeeds (`KeptOutput::Good`), and then only the last attempt's.
+    /// Kept. Printed only if the run succeeds (`EndOfRun::Good`), and then only the last attempt's.
     Success,
-    /// Kept for all attempts. Printed only if the whole run failed (`KeptOutput::OfFailure`).
+    /// Kept for all attempts. Printed only if the whole run failed (`EndOfRun::Failed`).
     Failure,
     /// Dropped.
     Null,

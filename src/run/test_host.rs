@@ -4,7 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::host::{
-    Attempt, AttemptSpec, BudgetAnswer, Host, KeptOutput, Printed, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BudgetAnswer, EndOfRun, Host, Printed, RunError, RunResult, ShellKind,
     WaitEnd,
 };
 use super::plan::SharedBudget;
@@ -104,7 +104,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
     fn tidy_terminal(&mut self) {}
 
     /// Does nothing, because there is no output.
-    fn print_kept(&mut self, _: KeptOutput) -> RunResult<Printed> {
+    fn print_kept(&mut self, _: EndOfRun) -> RunResult<Printed> {
         Ok(Printed::Complete)
     }
 

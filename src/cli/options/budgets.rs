@@ -12,8 +12,9 @@ use crate::cli::values;
 pub(crate) struct Budgets {
     /// Share a limit on retries with all runs that use NAME
     ///
-    /// A retry is allowed while there were fewer than --budget-min recent attempts, or while the share of retries
-    /// among them is below --budget-ratio. Otherwise a failure is final. Name it after the service being called.
+    /// A retry is allowed while there have been fewer than --budget-min recent attempts, or while the share of retries
+    /// among them is below --budget-ratio. Otherwise a failure is final. Name the budget after the service being
+    /// called.
     #[arg(long, value_name = "NAME", value_parser = values::budget_name)]
     pub(crate) budget: Option<String>,
     /// Maximum share of retries among attempts
@@ -31,8 +32,8 @@ pub(crate) struct Budgets {
     /// Where budgets are kept: a directory or a Redis address
     ///
     /// The default is $XDG_STATE_HOME/backoff or ~/.local/state/backoff. For a fleet, use redis://, rediss:// or
-    /// redis+unix://. backoff waits 250ms for an answer, or up to 5s during a wait. Put an address with a password in
-    /// BACKOFF_STORE, as all users can see a command line.
+    /// redis+unix://. backoff waits 250ms for an answer, or up to 5s during a wait. If the address contains a
+    /// password, set it in BACKOFF_STORE, because all users can see a command line.
     #[arg(long, value_name = "URL", value_parser = values::store)]
     pub(crate) store: Option<Store>,
     /// What to do if the store does not answer

@@ -9,9 +9,9 @@ use crate::cli::values;
 pub(crate) struct Hooks {
     /// Shell command to run before each wait
     ///
-    /// Run by /bin/sh with BACKOFF_EXIT and the other variables listed under ENVIRONMENT. Its output goes to standard
-    /// error. It has no terminal, and no input without --hook-output. If it fails, that is reported but changes
-    /// nothing.
+    /// Run by /bin/sh with BACKOFF_EXIT and the other variables listed under ENVIRONMENT in the manual. Its output
+    /// goes to standard error. It has no terminal, and no input without --hook-output. If it fails, that is reported
+    /// but changes nothing.
     #[arg(long, value_name = "SHELL")]
     pub(crate) on_retry: Option<String>,
     /// Shell command that must succeed before each retry

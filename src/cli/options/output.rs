@@ -11,7 +11,7 @@ use crate::run::plan::{Format, When};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output and exit status")]
 pub(crate) struct Output {
-    /// Print only the last line of a failed run
+    /// Print only the final message of a failed run
     ///
     /// Warnings are still printed. -qq prints only warnings and backoff's own errors, for example in: if backoff -qq
     /// ...
@@ -41,7 +41,8 @@ pub(crate) struct Output {
     pub(crate) label: Option<String>,
     /// Write a JSON summary of the run to this file
     ///
-    /// The path - is standard output. The file is written as a whole when the run ends, even if it was interrupted.
+    /// The path - is standard output. The file is written as a whole when the run ends, even if the run was
+    /// interrupted.
     #[arg(long, value_name = "PATH")]
     pub(crate) report: Option<PathBuf>,
     /// When to use color

@@ -13,9 +13,9 @@ use crate::search::pattern::Pattern;
 pub(crate) struct Rules {
     /// What ends the run
     ///
-    /// success: the first success. failure: the first failure of any kind; the run then exits with 0. There are no
-    /// waits unless --base, --every or --delays is given. It is accepted on the command line only. never: only a
-    /// signal or a limit. See LOOPS in the manual.
+    /// success: the first success. failure: the first failure; the run then exits with 0. There are no waits unless
+    /// --base, --every or --delays is given. failure is accepted only on the command line. never: only a signal or a
+    /// limit. See LOOPS in the manual.
     #[arg(long, default_value = "success")]
     pub(crate) until: Until,
     /// Exit codes that count as success
@@ -65,25 +65,25 @@ pub(crate) struct Rules {
     pub(crate) stop_match: Vec<Pattern>,
     /// Shell command that decides whether to retry
     ///
-    /// Runs after a failure that no other rule decides, except a timeout or SIGPIPE. It reads the attempt's output on
-    /// standard input. Status 0 means retry, 1 means stop. Any other status is an error and ends the run. The deadline
-    /// applies.
+    /// Runs after a failure that no other rule decides, except a timeout or SIGPIPE. It reads the attempt's output
+    /// from standard input. Status 0 means retry, 1 means stop. Any other status is an error and ends the run. The
+    /// deadline applies.
     #[arg(long, value_name = "SHELL", value_parser = values::predicate)]
     pub(crate) retry_if: Option<String>,
     /// Shell command that decides whether an attempt succeeded
     ///
-    /// Runs like --retry-if, after an attempt that would be a success. Status 0 confirms it. 1 makes it a failure,
-    /// which is retried unless a stop rule or --retry-if says otherwise. Any other status is an error and ends the
-    /// run.
+    /// Runs like --retry-if, after an attempt that would otherwise be a success. Status 0 confirms it. 1 makes it a
+    /// failure, which is retried unless a stop rule or --retry-if says otherwise. Any other status is an error and
+    /// ends the run.
     #[arg(long, value_name = "SHELL", value_parser = values::predicate)]
     pub(crate) success_if: Option<String>,
-    /// Use built-in rules for a tool; auto: for COMMAND
+    /// Use built-in rules for a tool; auto: by COMMAND
     ///
     /// --list-presets lists all presets. A preset reads the last MiB of standard output and standard error after a
     /// failed attempt. Your own rules take precedence: --stop-exit and --stop-match override everything, and -r
     /// overrides the preset's stop rules. -e and --retry-if only add failures to retry. auto picks the preset by the
     /// name of COMMAND, even if it is run through sudo, env, timeout or a simple sh -c script. If there is no preset,
-    /// a warning says so, and any failure is retried.
+    /// a message says so, and any failure is retried.
     #[arg(id = "for", long = "for", value_name = "PRESET,...", value_parser = values::presets)]
     pub(crate) presets: Option<values::Presets>,
     /// Output streams that rules read

@@ -27,8 +27,8 @@ pub(crate) struct Time {
     pub(crate) deadline: Option<Duration>,
     /// Start no new attempt after this time
     ///
-    /// A running attempt may finish. If the next wait would end later, the run ends immediately. Time spent stopped
-    /// (Ctrl-Z) counts. 0 disables.
+    /// A running attempt may finish, and attempts are unlimited unless -n is given. If the next wait would end later,
+    /// the run ends immediately. Time spent stopped (Ctrl-Z) counts. 0 disables.
     #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     pub(crate) stop_after: Option<Duration>,
     /// Time limit for each attempt

@@ -54,8 +54,8 @@ pub(crate) struct Waits {
     pub(crate) jitter: Jitter,
     /// Give up once the next wait would reach this
     ///
-    /// The wait before jitter counts. With decorrelated jitter it is base * factor^i, with slotted jitter the longest
-    /// possible wait.
+    /// The limit applies to the wait before jitter is added. With decorrelated jitter it is base * factor^i, with
+    /// slotted jitter the longest possible wait.
     #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     pub(crate) stop_at_delay: Option<Duration>,
     /// Wait before the first attempt

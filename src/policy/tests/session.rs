@@ -19,7 +19,7 @@ fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)])
     for (verdict, ran) in attempts {
         elapsed += *ran;
         session.begin();
-        let decision = session.next(&failed(*ran), verdict, elapsed, &mut rng);
+        let decision = session.decide_next(&failed(*ran), verdict, elapsed, &mut rng);
         decisions.push(decision);
         match decision {
             Decision::Stop(_) => break,
@@ -132,7 +132,7 @@ fn a_command_that_is_not_idempotent_is_retried_only_if_safe() {
     let ended = Outcome::new(End::TimedOut(TimeLimit::Deadline), ms(1));
     let delays = plain_doubling();
     let mut session = Session::new(&limits, &delays);
-    let decision = session.next(&ended, &TRANSIENT, ms(1), &mut seeded(1));
+    let decision = session.decide_next(&ended, &TRANSIENT, ms(1), &mut seeded(1));
     assert_eq!(decision, gave_up(GiveUp::NotIdempotent));
 }
 
@@ -152,7 +152,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
     };
     let mut session = Session::new(&limits, &delays);
     let mut next = |outcome: &Outcome| {
-        let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
+        let decision = session.decide_next(outcome, &TRANSIENT, ms(1), &mut rng);
         ((decision, session.retries), session.is_wait_asked)
     };
     assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1), false));
@@ -164,21 +164,21 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
     assert_eq!(next(&too_long).0, (gave_up(GiveUp::RetryAfterTooLong), 4));
 
     let mut deaf = Session::new(&Limits::UNLIMITED, &delays);
-    let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
+    let decision = deaf.decide_next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
     let never = Limits {
         until: Until::Never,
         ..limits
     };
     let mut cutting = Session::new(&never, &delays);
-    let decision = cutting.next(&too_long, &TRANSIENT, ms(1), &mut rng);
+    let decision = cutting.decide_next(&too_long, &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(60)));
     let limits = Limits {
         asked_is_exact: false,
         ..limits
     };
     let mut jittered = Session::new(&limits, &delays);
-    let decision = jittered.next(&asks(s(60)), &TRANSIENT, ms(1), &mut Always(u64::MAX));
+    let decision = jittered.decide_next(&asks(s(60)), &TRANSIENT, ms(1), &mut Always(u64::MAX));
     assert!(
         matches!(decision, Decision::Retry(wait) if wait > s(60)),
         "{decision:?}"
@@ -193,7 +193,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         (asks(s(60)), &TRANSIENT, true),
         (asks(s(60)), &Verdict::Success, false),
     ] {
-        unasked.next(&outcome, verdict, ms(1), &mut rng);
+        unasked.decide_next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked, is_asked);
     }
 }
@@ -218,7 +218,7 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
         ] {
             let delays = plain_doubling();
             let decision =
-                Session::new(&limits, &delays).next(outcome, verdict, ms(1), &mut seeded(1));
+                Session::new(&limits, &delays).decide_next(outcome, verdict, ms(1), &mut seeded(1));
             assert_eq!(decision, gave_up(GiveUp::Permanent), "{outcome:?}");
         }
     }
@@ -245,7 +245,7 @@ fn a_success_without_a_reader_is_not_the_failure_that_was_looked_for() {
         };
         let delays = plain_doubling();
         let mut session = Session::new(&limits, &delays);
-        let decision = session.next(&unread, &Verdict::Success, ms(1), &mut seeded(1));
+        let decision = session.decide_next(&unread, &Verdict::Success, ms(1), &mut seeded(1));
         assert_eq!(decision, end, "{until:?}");
     }
 }
@@ -458,7 +458,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
             assert_eq!([session.attempt, session.total], [model.attempt, total]);
             let (outcome, verdict) = any_attempt(&limits, &mut rng);
             model.takes_in(&outcome, &verdict);
-            let decision = session.next(&outcome, &verdict, model.elapsed, &mut rng);
+            let decision = session.decide_next(&outcome, &verdict, model.elapsed, &mut rng);
             *seen
                 .entry(model.checks(&outcome, &verdict, decision))
                 .or_default() += 1;

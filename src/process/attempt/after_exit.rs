@@ -41,7 +41,7 @@ impl Running<'_> {
                 return survivors;
             }
             let until = Deadline::after(now(), TREE_POLL).or_earlier(self.deadlines.earliest());
-            self.event_loop.wait(until);
+            self.event_loop.poll_once(until);
             self.handle_signals();
         }
     }
@@ -71,7 +71,7 @@ impl Running<'_> {
             if until.is_due(began) {
                 return waits_for_reader;
             }
-            if self.event_loop.wait(until) {
+            if self.event_loop.poll_once(until) {
                 last_moved = now();
             }
             if waits_for_reader {

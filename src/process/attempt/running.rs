@@ -83,7 +83,7 @@ impl Running<'_> {
     /// restarts the idle limit. So does output that waits for a slow reader, as that silence is not the command's
     /// fault.
     fn wait(&mut self, until: Deadline) {
-        if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
+        if self.event_loop.poll_once(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
         // On a pipe, the kernel would send it SIGPIPE.

@@ -71,7 +71,7 @@ impl EventLoop {
     /// Sleeps until a signal arrives, a stream is ready or the time is up. Then moves received signals to
     /// `signals.queue`, where the caller handles them, and moves data of the command's streams. Returns true if output
     /// was read from the command or written to its reader. May return early, so callers must check the clock.
-    pub(crate) fn wait(&mut self, until: Deadline) -> bool {
+    pub(crate) fn poll_once(&mut self, until: Deadline) -> bool {
         // Some changes cause no event, for example that the command has read its input.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let ready = self.poll(until.or_earlier(wake), &self.streams.interests());
@@ -98,7 +98,7 @@ impl EventLoop {
             } else {
                 Duration::ZERO
             };
-            if !self.wait(Deadline::after(begun, grace)) {
+            if !self.poll_once(Deadline::after(begun, grace)) {
                 break;
             }
             has_moved = true;

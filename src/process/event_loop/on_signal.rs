@@ -10,7 +10,7 @@ use crate::process::spawn::Isolation;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
-    BetweenAttempts,
+    NoAttempt,
     Running(RunningCommand),
     /// The command has exited. backoff waits for the rest of its process tree or output.
     AfterExit,
@@ -52,14 +52,12 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::Running(command), class) if class != SignalClass::Child => {
             while_running(command, received)
         }
-        (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => {
-            SignalAction::LookAtChildren
-        }
-        (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
+        (Phase::NoAttempt | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
+        (Phase::NoAttempt, SignalClass::End) => SignalAction::EndRun,
         (Phase::AfterExit, SignalClass::End) => SignalAction::NoFurtherAttempt,
         // The shell waits until the whole job has stopped.
         (_, SignalClass::StopJob) => SignalAction::StopBackoff,
-        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
+        (Phase::NoAttempt, SignalClass::Inform) if received.signal == Signal::USR1 => {
             SignalAction::EndWait
         }
         // There is no command to receive it. SIGCHLD after the exit needs no action, as a wait for the tree checks
@@ -74,7 +72,7 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     let is_for_helper = matches!(received.class, SignalClass::Inform | SignalClass::StopJob);
     if command.is_helper && is_for_helper {
         // The signal is meant for backoff or the command, not for the hook. A stop need not wait for a hook.
-        return on_signal(Phase::BetweenAttempts, received);
+        return on_signal(Phase::NoAttempt, received);
     }
     match (received.class, command_got_it_too(command, received)) {
         // Servers reload on SIGHUP.

@@ -43,8 +43,8 @@ fn expect_row(phase: Phase, received: impl Fn(Signal) -> Received, row: [SignalA
 #[test]
 fn between_attempts() {
     let row = [EndRun, EndRun, StopBackoff, Ignore, Ignore, EndWait];
-    expect_row(Phase::BetweenAttempts, sent, row);
-    expect_row(Phase::BetweenAttempts, by_terminal, row);
+    expect_row(Phase::NoAttempt, sent, row);
+    expect_row(Phase::NoAttempt, by_terminal, row);
 }
 
 #[test]
@@ -141,10 +141,7 @@ fn a_hook_gets_no_signal_but_those_that_end() {
 
 #[test]
 fn a_child_that_changes_is_looked_at() {
-    for phase in [
-        Phase::BetweenAttempts,
-        Phase::Running(running(Isolation::Group)),
-    ] {
+    for phase in [Phase::NoAttempt, Phase::Running(running(Isolation::Group))] {
         assert_eq!(on_signal(phase, sent(Signal::CHLD)), LookAtChildren);
     }
     assert_eq!(on_signal(Phase::AfterExit, sent(Signal::CHLD)), Ignore);

@@ -21,7 +21,7 @@ use crate::process::sys::fd::access_mode;
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
-use crate::run::host::{KeptOutput, Printed, RunError, RunResult, WaitEnd};
+use crate::run::host::{EndOfRun, Printed, RunError, RunResult, WaitEnd};
 use crate::run::streams::Channel;
 use crate::text::describe;
 
@@ -43,7 +43,7 @@ impl EventLoop {
             if self.is_ending {
                 continue;
             }
-            match on_signal(Phase::BetweenAttempts, received) {
+            match on_signal(Phase::NoAttempt, received) {
                 SignalAction::EndRun => {
                     self.is_ending = true;
                     return Err(RunError::Interrupted(received.signal));
@@ -62,8 +62,8 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Waits for `delay`, but not past the run's deadline, as printing the message about the wait may have used up the
-    /// time. Shows and erases a countdown, formatted by `format_line`. Returns whether SIGUSR1 ended the wait early,
+    /// Waits for `delay` between attempts or before the first, but not past the run's deadline. Time spent stopped
+    /// counts. Shows and erases a countdown, formatted by `format_line`. Returns whether SIGUSR1 ended the wait early,
     /// even if it arrived before the wait began.
     pub(crate) fn sleep(
         &mut self,
@@ -87,7 +87,7 @@ impl EventLoop {
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.skips_wait {
             let next_line = self.countdown.show(now(), end, format_line);
-            self.wait(end.or_earlier(next_line));
+            self.poll_once(end.or_earlier(next_line));
             self.handle_signals()?;
         }
         Ok(())
@@ -173,8 +173,8 @@ impl EventLoop {
     /// Drops what they do not want after this end of the run (`kept`). Returns `CutOff` if a reader did not take
     /// everything in time. Returns an error if a signal ends the run, with SIGPIPE for a lost reader, or if printing
     /// fails. Nothing is kept afterwards.
-    pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
-        self.streams.drop_unless_wanted(kept);
+    pub(crate) fn print_kept(&mut self, end: EndOfRun) -> RunResult<Printed> {
+        self.streams.drop_unless_wanted(end);
         let of_stdout = self.print_kept_output(Channel::Stdout);
         let printed = match of_stdout {
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => of_stdout,
@@ -198,7 +198,7 @@ impl EventLoop {
         while !is_cut_off && self.streams.outputs[channel].print() {
             let until = self.readers_limit(READERS_GRACE);
             is_cut_off =
-                self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
+                self.streams.has_pending_output() && !self.poll_once(until) && until.is_due(now());
             self.receive_signals()?;
         }
         let output = &mut self.streams.outputs[channel];

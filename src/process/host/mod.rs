@@ -24,7 +24,7 @@ use crate::process::sys::{environment, fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
-    Attempt, AttemptSpec, BudgetAnswer, Host, KeptOutput, Printed, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BudgetAnswer, EndOfRun, Host, Printed, RunError, RunResult, ShellKind,
     WaitEnd,
 };
 use crate::run::plan::{Plan, SharedBudget};
@@ -99,7 +99,7 @@ impl System {
             ShellKind::Hook | ShellKind::BeforeRetry => Some(streams.observer.tail_file()?),
         };
         // None, and thus backoff's own standard error, unless that is held back.
-        let error = streams.held_stderr()?;
+        let error = streams.stderr_for_helper()?;
         let output = match kind {
             // `jq -e` prints its answer, which is useless after each attempt.
             ShellKind::Predicate => fd::null()?,
@@ -190,8 +190,8 @@ impl System {
 
 /// Returns the standard output of a hook, which joins its standard error. That is the file that holds standard error
 /// back (`--stderr failure`), if any, or else backoff's standard error.
-fn output_of_hook(held_stderr: Option<&OwnedFd>) -> io::Result<OwnedFd> {
-    match held_stderr {
+fn output_of_hook(stderr_for_helper: Option<&OwnedFd>) -> io::Result<OwnedFd> {
+    match stderr_for_helper {
         Some(held) => held.try_clone(),
         None if fd::is_inherited(stdio::ERR) => fd::inherited(stdio::ERR).try_clone_to_owned(),
         // The caller closed standard error, and standard output is the command's.
@@ -298,8 +298,8 @@ impl Host for System {
         run(&mut self.event_loop, program, &mut || {})
     }
 
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
-        self.event_loop.print_kept(kept)
+    fn print_kept(&mut self, end: EndOfRun) -> RunResult<Printed> {
+        self.event_loop.print_kept(end)
     }
 
     fn drop_later_messages(&mut self) {

@@ -75,9 +75,10 @@ impl AskedStore {
         })
     }
 
-    /// Waits for the answer. A server has `patience` from the start of the question. The outer error is a signal that
-    /// ends the run. The inner one says why there is no answer.
-    fn wait(
+    /// Waits for the answer. A server has `patience` from the start of the question, a directory [`DIRECTORY_TIMEOUT`].
+    /// The outer error is a signal that ends the run. The inner one says why there is no answer, or why the question
+    /// could not be asked. A thread that does not answer is left behind.
+    fn await_answer(
         &mut self,
         event_loop: &mut EventLoop,
         query: Result<Query, String>,
@@ -192,7 +193,7 @@ impl Stores {
         question: Question,
         patience: Duration,
     ) -> RunResult<BudgetAnswer> {
-        let why = match self.store.wait(event_loop, query, patience)? {
+        let why = match self.store.await_answer(event_loop, query, patience)? {
             Ok(answer) => return Ok(answer),
             Err(why) => why,
         };
@@ -207,7 +208,7 @@ impl Stores {
             return Ok(without_answer(format!("{why}; {going_on}")));
         }
         let query = self.own.start(budget, question, patience);
-        match self.own.wait(event_loop, query, patience)? {
+        match self.own.await_answer(event_loop, query, patience)? {
             // The warning about the run's store replaces one about the own store.
             Ok(answer_of_own) => Ok(BudgetAnswer {
                 answer: answer_of_own.answer,

@@ -122,8 +122,9 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     exec(setup)
 }
 
-/// Replaces the child's standard descriptors. Those without a replacement remain the caller's. Replacements are above
-/// 2, so none is overwritten before it is duplicated.
+/// Replaces the child's standard descriptors. Those without a replacement remain those of backoff. Replacements are
+/// above 2 (`fill_closed_standard`), so none is overwritten before it is duplicated. An error is reported like one of
+/// exec.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     if let Some(input) = &stdio.input {
         dup2_stdin(input)?;

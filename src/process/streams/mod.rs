@@ -18,7 +18,7 @@ use crate::policy::outcome::Seen;
 use crate::process::spawn::ChildStdio;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty;
-use crate::run::host::KeptOutput;
+use crate::run::host::EndOfRun;
 use crate::run::streams::{Channel, OutputMode, PerChannel, StreamOptions};
 use observer::OutputObserver;
 use output::Output;
@@ -212,10 +212,10 @@ impl Streams {
         Some(not_kept.join("; "))
     }
 
-    /// Drops kept output unless it must be printed at the end of the run.
-    pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
-        self.outputs.stdout.drop_unless_wanted(kept);
-        self.outputs.stderr.drop_unless_wanted(kept);
+    /// Drops kept output unless it must be printed after this end of the run. Also forgets whether its reader is gone.
+    pub(crate) fn drop_unless_wanted(&mut self, end: EndOfRun) {
+        self.outputs.stdout.drop_unless_wanted(end);
+        self.outputs.stderr.drop_unless_wanted(end);
     }
 
     /// Forgets kept output once it was printed or given up, so that it is never printed twice, and later messages are
@@ -232,8 +232,7 @@ impl Streams {
         }
     }
 
-    /// With `--stderr failure`, drops later messages and what later hooks write, as the run has succeeded. Standard
-    /// error, including backoff's own lines, is printed only after a failure.
+    /// With `--stderr failure`, drops later messages, because the run has succeeded. No hook runs after this.
     pub(crate) fn drop_later_messages(&mut self) {
         self.drops_messages = self.holds_back_stderr();
     }
@@ -261,14 +260,10 @@ impl Streams {
         holds
     }
 
-    /// Returns what hooks and predicates must write to instead of standard error, either the file that holds it back
-    /// (`--stderr failure`), or `/dev/null` if messages are dropped. Returns None if they write to standard error
-    /// itself, even if only because there was no file to hold it back. Returns an error if no descriptor is free, so
-    /// they cannot run.
-    pub(crate) fn held_stderr(&mut self) -> io::Result<Option<OwnedFd>> {
-        if self.drops_messages {
-            return fd::null().map(Some);
-        }
+    /// Returns the file that holds standard error back (`--stderr failure`), to which hooks and predicates write.
+    /// Returns None if they write to standard error itself, also once held-back output was printed or could no longer
+    /// be kept. Returns an error if no descriptor is free, so they cannot run.
+    pub(crate) fn stderr_for_helper(&mut self) -> io::Result<Option<OwnedFd>> {
         if !self.holds_messages() {
             return Ok(None);
         }

@@ -16,7 +16,7 @@ use crate::process::sys::clock::now;
 use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
 use crate::process::terminal::pty;
-use crate::run::host::KeptOutput;
+use crate::run::host::EndOfRun;
 use crate::run::streams::OutputMode;
 use crate::text::{describe, describe_error};
 
@@ -313,15 +313,15 @@ impl Output {
         self.close();
     }
 
-    /// Drops kept output unless its mode wants it printed after this end of the run (`kept`). Resets `reader_gone`.
-    pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
+    /// Drops kept output unless its mode wants it printed after this end of the run. Resets `reader_gone`.
+    pub(crate) fn drop_unless_wanted(&mut self, end: EndOfRun) {
         // A reader that left was noted during attempts, and judged with them. Dropped output needs no reader. `print`
         // notes it again if the reader is still gone.
         self.reader_gone = false;
         let is_wanted = match self.mode {
             OutputMode::Final => true,
-            OutputMode::Success => kept == KeptOutput::Good,
-            OutputMode::Failure => kept == KeptOutput::OfFailure,
+            OutputMode::Success => end == EndOfRun::Good,
+            OutputMode::Failure => end == EndOfRun::Failed,
             OutputMode::Stream | OutputMode::Null => false,
         };
         if !is_wanted {

@@ -45,7 +45,7 @@ impl Sink {
         if is_for_reading || !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
         }
-        system::reopen(fd).map_or(Sink::Blocking(fd), Sink::Reopened)
+        system::reopen_for_output(fd).map_or(Sink::Blocking(fd), Sink::Reopened)
     }
 
     /// Returns the descriptor to poll for room.

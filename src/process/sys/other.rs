@@ -58,7 +58,7 @@ pub(crate) fn memory_file() -> io::Result<File> {
 /// Reopens a terminal for writing, as a non-blocking description of our own, because others share the caller's. Returns
 /// None if that cannot be done, and writes must then take care not to block. That is always so for a pipe, which has no
 /// name to open. Opening `/dev/fd/N` would return the same description.
-pub(crate) fn reopen(fd: RawFd) -> Option<File> {
+pub(crate) fn reopen_for_output(fd: RawFd) -> Option<File> {
     let name = ttyname(inherited(fd)).ok()?;
     // `/dev/tty` depends on the process, and macOS cannot poll it. `/dev/ptmx` creates a new terminal.
     if ["tty", "ptmx"].iter().any(|alias| name.ends_with(alias)) {
