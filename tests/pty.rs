@@ -77,8 +77,9 @@ fn control_c_ends_command_and_run() {
 }
 
 fn control_z_and_fg_twice_over() {
-    let mut terminal =
-        Terminal::with("backoff -r x --pty -- sh -c 'while sleep 0.05; do echo go; done'");
+    // A shell that has just called vfork(2) would only stop after its child.
+    let go = r#"$| = 1; while (1) { print "go\n"; select undef, undef, undef, 0.05 }"#;
+    let mut terminal = Terminal::with(&format!("backoff -r x --pty -- perl -e '{go}'"));
     terminal.expect("go\r\n");
     for _ in 0..2 {
         terminal.send(CTRL_Z);
