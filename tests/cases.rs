@@ -18,6 +18,7 @@ use crate::util::{Ends, IS_LINUX, server, shell, side_by_side};
 
 tests! {
     documents_show_what_is_printed
+    options_in_the_documents_are_accepted
     everyday_lines_are_recipes
     most_blocks_need_no_linux
     lines_of_the_page_for_newcomers_are_cases
@@ -283,6 +284,30 @@ const DOCUMENTS: [&str; 8] = [
 
 fn documents_show_what_is_printed() {
     check_all(&DOCUMENTS.map(document));
+}
+
+/// Checks the options of every command line in the documents, by asking for the waits instead of a run.
+fn options_in_the_documents_are_accepted() {
+    let line = Regex::new(r"\bbackoff (-[^|\n]*?) -- ").unwrap();
+    let documents = documents();
+    let pages = documents.iter().filter(|page| page.name == "README.md" || page.name.starts_with("docs/"));
+    let texts: Vec<String> = pages
+        .flat_map(blocks)
+        .filter(|block| block.language == "sh")
+        .map(|block| block.text().replace("\\\n", " "))
+        .collect();
+    let options: Vec<&str> = texts
+        .iter()
+        .flat_map(|text| line.captures_iter(text))
+        .map(|found| found.get(1).unwrap().as_str())
+        // Its file is missing here.
+        .filter(|options| !options.contains("?ca="))
+        .collect();
+    assert!(options.len() > 90, "{}", options.len());
+    side_by_side(&options, |options| {
+        let plan = format!("backoff --plan {options}");
+        shell(&plan).env("ID", "x").env("pid", "1").code(0).out();
+    });
 }
 
 fn everyday_lines_are_recipes() {
