@@ -10,7 +10,6 @@ use std::path::Path;
 use nix::libc;
 use nix::unistd::geteuid;
 
-use super::StoreError;
 use crate::policy::budget::{Answer, Counts};
 use crate::run::host::BudgetAnswer;
 use crate::text::describe_error;
@@ -25,18 +24,18 @@ pub(super) fn update(
     directory: &Path,
     name: &str,
     change: impl FnOnce(&mut Counts) -> Answer,
-) -> Result<BudgetAnswer, StoreError> {
+) -> Result<BudgetAnswer, String> {
     let path = directory.join(file_name(name));
     prepare_directory(directory).map_err(|error| problem(directory, &error))?;
     update_file(&path, change).map_err(|error| problem(&path, &error))
 }
 
-fn problem(path: &Path, error: &io::Error) -> StoreError {
+fn problem(path: &Path, error: &io::Error) -> String {
     let why = match error.raw_os_error() {
         Some(libc::ELOOP) => "is a symbolic link".to_owned(),
         _ => describe_error(error),
     };
-    StoreError(format!("{}: {why}", path.display()))
+    format!("{}: {why}", path.display())
 }
 
 /// Creates the directory and its parents with mode 0700, if missing. Returns an error unless it is private.

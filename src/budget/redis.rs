@@ -14,7 +14,6 @@ use redis::{
 };
 use url::{Url, form_urlencoded};
 
-use super::StoreError;
 use crate::policy::budget::{Answer, Question};
 use crate::run::plan::SharedBudget;
 use crate::text::{describe_error, length};
@@ -50,8 +49,8 @@ pub(crate) struct Address {
 
 impl Address {
     /// Parses an address. Looks up no host and reads no file yet. An error quotes no part of it.
-    pub(super) fn parse(text: &str) -> Result<Address, StoreError> {
-        let not_an_address = || StoreError(NOT_AN_ADDRESS.to_owned());
+    pub(super) fn parse(text: &str) -> Result<Address, String> {
+        let not_an_address = || NOT_AN_ADDRESS.to_owned();
         let mut url = Url::parse(text).map_err(|_| not_an_address())?;
         let mut files = BTreeMap::new();
         let mut kept = form_urlencoded::Serializer::new(String::new());
@@ -65,11 +64,11 @@ impl Address {
                 ("user" | "pass" | "db", "redis+unix") => {
                     kept.append_pair(&name, &value);
                 }
-                _ => return Err(StoreError(UNKNOWN_SETTING.to_owned())),
+                _ => return Err(UNKNOWN_SETTING.to_owned()),
             }
         }
         if files.contains_key("cert") != files.contains_key("key") {
-            return Err(StoreError(ONE_WITHOUT_THE_OTHER.to_owned()));
+            return Err(ONE_WITHOUT_THE_OTHER.to_owned());
         }
         url.set_query(Some(&kept.finish()));
         // The crate takes `#insecure` to mean that certificates are not checked. An encoded part of a host may be a
@@ -111,7 +110,7 @@ impl Address {
     }
 
     /// Reads the files that the address names. An error completes a sentence that begins with the address.
-    pub(super) fn read_files(&mut self) -> Result<(), StoreError> {
+    pub(super) fn read_files(&mut self) -> Result<(), String> {
         self.certificates.root_cert = self.read("ca", "CERTIFICATE")?;
         let cert = self.read("cert", "CERTIFICATE")?;
         let key = self.read("key", "PRIVATE KEY")?;
@@ -123,26 +122,24 @@ impl Address {
         }
         if !self.files.is_empty() {
             Client::build_with_tls(self.server.clone(), self.certificates.clone())
-                .map_err(|error| StoreError(format!("names files that cannot be used: {error}")))?;
+                .map_err(|error| format!("names files that cannot be used: {error}"))?;
         }
         Ok(())
     }
 
     /// Reads the file of a setting, if the address has it. It must contain a part of this kind (PEM, RFC 7468).
-    fn read(&self, setting: &str, kind: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    fn read(&self, setting: &str, kind: &str) -> Result<Option<Vec<u8>>, String> {
         let Some(file) = self.files.get(setting) else {
             return Ok(None);
         };
         let shown = file.display();
         let bytes = fs::read(file).map_err(|error| {
             let why = describe_error(&error);
-            StoreError(format!("names {shown}, which cannot be read: {why}"))
+            format!("names {shown}, which cannot be read: {why}")
         })?;
         if memmem::find(&bytes, format!("{kind}-----").as_bytes()).is_none() {
             let what = kind.to_lowercase();
-            return Err(StoreError(format!(
-                "names {shown}, which contains no {what}"
-            )));
+            return Err(format!("names {shown}, which contains no {what}"));
         }
         Ok(Some(bytes))
     }
@@ -155,7 +152,7 @@ impl Address {
         budget: &SharedBudget,
         question: Question,
         limit: Duration,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<Answer, String> {
         let call = call(budget, question);
         let mut asked: RedisResult<(bool, u32)> = self
             .connect(limit)
@@ -178,7 +175,7 @@ impl Address {
                 } else {
                     problem(&error, limit)
                 };
-                Err(StoreError(format!("{}: {problem}", self.name())))
+                Err(format!("{}: {problem}", self.name()))
             }
         }
     }

@@ -5,12 +5,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::directory;
 #[cfg(feature = "redis")]
 use super::redis::Address;
-use super::{StoreError, directory};
 use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
+
+const NO_DIRECTORY: &str =
+    "no directory for the budget (no --store, no XDG_STATE_HOME, and HOME is not a directory)";
 
 /// A directory on this machine, or a server that other machines also reach.
 #[derive(Debug, Clone)]
@@ -24,7 +27,7 @@ pub(crate) enum Store {
 impl Store {
     /// Parses `--store`: an address, or the path of a directory. An error completes a sentence that begins with the
     /// text. Does not yet contact the server, create anything or read a file.
-    pub(crate) fn parse(text: &str) -> Result<Store, StoreError> {
+    pub(crate) fn parse(text: &str) -> Result<Store, String> {
         let problem = if text.is_empty() {
             "is empty; tip: try a directory, or redis://HOST:6379"
         } else if let Some((scheme, _)) = text.split_once("://") {
@@ -40,18 +43,18 @@ impl Store {
                 Path::new(text).components().collect(),
             )));
         };
-        Err(StoreError(problem.to_owned()))
+        Err(problem.to_owned())
     }
 
     #[cfg(feature = "redis")]
-    fn of_address(text: &str) -> Result<Store, StoreError> {
+    fn of_address(text: &str) -> Result<Store, String> {
         Ok(Store::Redis(Box::new(Address::parse(text)?)))
     }
 
     #[cfg(not(feature = "redis"))]
-    fn of_address(text: &str) -> Result<Store, StoreError> {
+    fn of_address(text: &str) -> Result<Store, String> {
         let problem = "needs Redis, which this build lacks; tip: try a directory";
-        Err(StoreError(problem.to_owned()))
+        Err(problem.to_owned())
     }
 
     /// Returns the place without user and password, by which nested runs compare their stores. Symbolic links are not
@@ -70,7 +73,7 @@ impl Store {
 
     /// Reads the files that an address names, so that a faulty one is an error at the start instead of a store that
     /// seems to be down. An error completes a sentence that begins with the text of `--store`.
-    pub(crate) fn read_files(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn read_files(&mut self) -> Result<(), String> {
         match self {
             Store::Directory(_) => Ok(()),
             #[cfg(feature = "redis")]
@@ -98,12 +101,9 @@ impl Store {
         question: Question,
         limit: Duration,
         since_epoch: fn() -> Duration,
-    ) -> Result<BudgetAnswer, StoreError> {
+    ) -> Result<BudgetAnswer, String> {
         match self {
-            Store::Directory(None) => Err(StoreError(
-                "no directory for the budget (no --store, no XDG_STATE_HOME, and HOME is not a directory)"
-                    .to_owned(),
-            )),
+            Store::Directory(None) => Err(NO_DIRECTORY.to_owned()),
             Store::Directory(Some(path)) => directory::update(path, &budget.name, |counts| {
                 // Reads the time under the lock, because it must not precede the last change.
                 counts.answer(&budget.limits, question, since_epoch())

@@ -348,7 +348,7 @@ pub(super) fn presets(text: &str) -> Result<Presets, String> {
 }
 
 pub(super) fn store(text: &str) -> Result<Store, String> {
-    Store::parse(text).map_err(|error| error.to_string())
+    Store::parse(text)
 }
 
 /// Parses the name of a budget. It must fit into a file name of 255 bytes, even if each of its 80 bytes is

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use nix::poll::PollFlags;
 
-use crate::budget::StoreError;
 use crate::budget::store::Store;
 use crate::policy::budget::Question;
 use crate::process::event_loop::EventLoop;
@@ -27,7 +26,7 @@ const DIRECTORY_TIMEOUT: Duration = Duration::from_secs(5);
 const COUNT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An answer, or an error that names the store.
-type Answered = Result<BudgetAnswer, StoreError>;
+type Answered = Result<BudgetAnswer, String>;
 
 /// A question that awaits its answer. The pipe closes with the thread.
 #[derive(Debug)]
@@ -100,11 +99,9 @@ impl AskedStore {
             let limit = length(limit);
             return Ok(Err(format!("{}: no answer within {limit}", self.store)));
         }
-        Ok(match query.thread.join() {
-            Ok(answered) => answered.map_err(|why| why.to_string()),
-            // Unreachable, as a panic ends the process.
-            Err(_) => Err(format!("{}: no answer", self.store)),
-        })
+        let answered = query.thread.join();
+        // A thread does not panic, as that ends the process.
+        Ok(answered.unwrap_or_else(|_| Err(format!("{}: no answer", self.store))))
     }
 }
 
