@@ -64,25 +64,3 @@ impl Received {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_signal_is_of_one_class() {
-        let by_process = |signal| Received::of(signal, false).class;
-        for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
-            assert_eq!(by_process(signal), SignalClass::End);
-        }
-        for signal in [Signal::TSTP, Signal::TTIN, Signal::TTOU] {
-            assert_eq!(by_process(signal), SignalClass::StopJob);
-        }
-        assert_eq!(by_process(Signal::CONT), SignalClass::Continue);
-        assert_eq!(by_process(Signal::CHLD), SignalClass::Child);
-        for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
-            assert_eq!(by_process(signal), SignalClass::Inform);
-        }
-        assert_eq!(Received::of(Signal::ALRM, true).class, SignalClass::End);
-    }
-}
