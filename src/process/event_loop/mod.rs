@@ -2,7 +2,7 @@
 //! attempts and between them.
 
 pub(crate) mod on_signal;
-pub(crate) mod waits;
+mod waits;
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};

@@ -149,21 +149,22 @@ impl EventLoop {
     }
 
     /// Writes a message, log lines or the report in full, and handles signals while the reader is slow. After an error,
-    /// part of the text may have been written.
-    pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> Result<(), WriteError> {
+    /// part of the text may have been written. A fault is the reason without the target's name, and need not end the
+    /// run.
+    pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> RunResult<()> {
         let mut unwritten = text.as_bytes();
         while !unwritten.is_empty() {
             let until = self.readers_limit(FINAL_WRITE_TIMEOUT);
             // `poll` may never report room in a pipe that is open for reading only, where a write fails at once.
             let is_for_reading = access_mode(sink.fd()) == Ok(OFlag::O_RDONLY);
             if !is_for_reading && !self.wait_for(sink.fd(), PollFlags::POLLOUT, until)? {
-                return Err(WriteError::Failed("not read in time".into()));
+                return Err(RunError::Fault("not read in time".into()));
             }
             match sink.write(unwritten) {
                 Ok(written) => unwritten = &unwritten[written..],
                 // Another writer took the room, so wait again.
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
-                Err(errno) => return Err(WriteError::Failed(describe(errno))),
+                Err(errno) => return Err(RunError::Fault(describe(errno))),
             }
         }
         Ok(())
@@ -219,25 +220,6 @@ impl EventLoop {
         match fault {
             Some(why) => Err(RunError::Fault(format!("cannot print {channel}: {why}"))),
             None => Ok(Printed::Complete),
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) enum WriteError {
-    /// A signal ended the run.
-    Interrupted(Signal),
-    /// The reason, without naming the target.
-    Failed(String),
-}
-
-impl From<RunError> for WriteError {
-    /// Converts an error from waiting for room. A signal ends the run. A fault, which cannot occur today, only makes
-    /// the write fail.
-    fn from(error: RunError) -> WriteError {
-        match error {
-            RunError::Interrupted(signal) => WriteError::Interrupted(signal),
-            RunError::Fault(why) => WriteError::Failed(why),
         }
     }
 }

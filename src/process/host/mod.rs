@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use crate::budget::store::Store;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
-use crate::process::event_loop::waits::WriteError;
 use crate::process::files::{open_to_append, replace};
 use crate::process::signals::Signals;
 use crate::process::spawn::{ChildStdio, Command, Isolation};
@@ -118,17 +117,16 @@ impl System {
         let written = match replace(path, text) {
             Ok(None) => Ok(()),
             Ok(Some(sink)) => self.event_loop.write(&sink, text),
-            Err(error) => Err(WriteError::Failed(describe_error(&error))),
+            Err(error) => Err(RunError::Fault(describe_error(&error))),
         };
-        if let Err(error) = written {
-            let why = match error {
-                WriteError::Failed(why) => why,
-                WriteError::Interrupted(_) => "interrupted".into(),
-            };
-            let _ = self.complain(&format!(
-                "warning: cannot write to --report {path:?}: {why}"
-            ));
-        }
+        let why = match written {
+            Ok(()) => return,
+            Err(RunError::Fault(why)) => why,
+            Err(RunError::Interrupted(_)) => "interrupted".into(),
+        };
+        let _ = self.complain(&format!(
+            "warning: cannot write to --report {path:?}: {why}"
+        ));
     }
 
     /// Opens the file of `--log-file` before the first attempt, so that a problem is noticed early. If it cannot be
@@ -172,8 +170,8 @@ impl System {
         let written = self.event_loop.write(sink, &lines);
         self.has_lost_lines = written.is_err();
         match written {
-            Err(WriteError::Interrupted(signal)) => Err(RunError::Interrupted(signal)),
-            Err(WriteError::Failed(_)) | Ok(()) => Ok(()),
+            Err(RunError::Fault(_)) => Ok(()),
+            written => written,
         }
     }
 
@@ -326,12 +324,11 @@ impl Host for System {
             return self.write_to_standard_error(lines);
         };
         match self.event_loop.write(log, lines) {
-            Ok(()) => Ok(()),
-            Err(WriteError::Interrupted(signal)) => Err(RunError::Interrupted(signal)),
-            Err(WriteError::Failed(why)) => {
+            Err(RunError::Fault(why)) => {
                 self.go_on_without_log(&why)?;
                 self.write_to_standard_error(lines)
             }
+            written => written,
         }
     }
 
