@@ -140,13 +140,12 @@ impl Streams {
             output.begin(None);
             return Ok(None);
         }
-        if self.options.is_observed(channel) && self.options.pty {
-            let pty = pty::open()?;
-            output.begin(Some(pty.read));
-            return Ok(Some(pty.write));
-        }
         if self.options.is_observed(channel) {
-            let (read, write) = fd::pipe()?;
+            let (read, write) = if self.options.pty {
+                pty::open()?
+            } else {
+                fd::pipe()?
+            };
             fd::set_nonblocking(&read)?;
             output.begin(Some(read));
             return Ok(Some(write));

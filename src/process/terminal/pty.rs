@@ -10,38 +10,26 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 
 use super::window_size;
-use crate::process::sys::fd::{inherited, set_nonblocking};
+use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::sys::tty::controlling;
 use crate::run::uninterrupted;
 
 nix::ioctl_write_ptr_bad!(set_window_size, libc::TIOCSWINSZ, Winsize);
 
-/// A pseudo-terminal for output.
-#[derive(Debug)]
-pub(crate) struct Pty {
-    /// The non-blocking end to read from. Reading fails with EIO once all processes have closed the command's end.
-    pub(crate) read: OwnedFd,
-    /// The command's end.
-    pub(crate) write: OwnedFd,
-}
-
-/// Opens a pseudo-terminal the size of ours. It is raw, so bytes pass through unchanged. Our own terminal turns LF into
-/// CR LF.
-pub(crate) fn open() -> io::Result<Pty> {
+/// Opens a pseudo-terminal for output, of the size of ours. Returns the end to read from and the command's end. Reading
+/// fails with EIO once all processes have closed the command's end. The terminal is raw, so bytes pass through
+/// unchanged. Our own terminal turns LF into CR LF.
+pub(crate) fn open() -> io::Result<(OwnedFd, OwnedFd)> {
     let pair = uninterrupted(|| openpty(None, None))?;
     for fd in [&pair.master, &pair.slave] {
         fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     }
-    set_nonblocking(&pair.master)?;
     let mut modes = tcgetattr(&pair.slave)?;
     cfmakeraw(&mut modes);
     tcsetattr(&pair.slave, SetArg::TCSANOW, &modes)?;
     copy_size(&pair.master);
-    Ok(Pty {
-        read: pair.master,
-        write: pair.slave,
-    })
+    Ok((pair.master, pair.slave))
 }
 
 /// Gives a pseudo-terminal the size of our terminal, or 24 lines of 80 columns if that is unknown. Returns true if the
