@@ -185,30 +185,23 @@ impl Streams {
     /// to end the run.
     fn end_outputs_and_take_fault(&mut self) -> Option<String> {
         let of_input = self.input.fault.take();
-        let of_stdout = self.outputs.stdout.end();
-        let of_stderr = self.outputs.stderr.end();
-        if let Some(why) = of_input {
-            return Some(format!("standard input: {why}"));
-        }
-        if let Some(why) = of_stdout {
-            return Some(format!("{}: {why}", Channel::Stdout));
-        }
-        of_stderr.map(|why| format!("{}: {why}", Channel::Stderr))
+        let of_input = of_input.map(|why| format!("standard input: {why}"));
+        let [of_stdout, of_stderr] = Channel::ALL.map(|channel| {
+            let why = self.outputs[channel].end()?;
+            Some(format!("{channel}: {why}"))
+        });
+        of_input.or(of_stdout).or(of_stderr)
     }
 
     /// Returns, once, which outputs could not be kept completely and why, for a warning. Such an output is printed
     /// instead, first what was kept and then the rest as it comes.
     fn not_kept(&mut self) -> Option<String> {
-        let mut not_kept = Vec::new();
-        for channel in Channel::ALL {
-            if let Some(why) = self.outputs[channel].why_not_kept.take() {
-                not_kept.push(format!("{channel} cannot be kept: {why}"));
-            }
-        }
-        if not_kept.is_empty() {
-            return None;
-        }
-        Some(not_kept.join("; "))
+        let messages = Channel::ALL.into_iter().filter_map(|channel| {
+            let why = self.outputs[channel].why_not_kept.take()?;
+            Some(format!("{channel} cannot be kept: {why}"))
+        });
+        let messages: Vec<_> = messages.collect();
+        (!messages.is_empty()).then(|| messages.join("; "))
     }
 
     /// Drops kept output unless it must be printed after this end of the run. Also forgets whether its reader is gone.
