@@ -39,14 +39,6 @@ pub(crate) struct Interrupted {
 }
 
 impl Attempt {
-    /// An attempt that was not started because the deadline had passed.
-    pub(crate) fn too_late() -> Attempt {
-        Attempt {
-            outcome: Outcome::too_late(),
-            interrupted: None,
-        }
-    }
-
     /// Returns the outcome of a hook or predicate, or an error if a signal came while it ran, which ends the run.
     pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
         match self.interrupted {

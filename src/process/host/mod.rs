@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::budget::store::Store;
+use crate::policy::outcome::Outcome;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::files::{open_to_append, replace};
@@ -219,7 +220,10 @@ impl Host for System {
         // A SIGUSR1 that came too late for the last wait must not end the next one.
         self.event_loop.skips_wait = false;
         if self.deadline.is_due(clock::now()) {
-            return Ok(Attempt::too_late());
+            return Ok(Attempt {
+                outcome: Outcome::too_late(),
+                interrupted: None,
+            });
         }
         let streams = &mut self.event_loop.streams;
         let stdio = streams
