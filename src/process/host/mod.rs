@@ -207,9 +207,6 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    /// Runs the command once until it exits. If the deadline has passed, for example while input was read first
-    /// (`--stdin replay`) or backoff was stopped, starts nothing, and the attempt counts as timed out. Returns an error
-    /// if a signal arrived before the start, or if backoff fails.
     fn attempt(
         &mut self,
         spec: &AttemptSpec,
@@ -254,8 +251,6 @@ impl Host for System {
         self.event_loop.modes_before.restore_unless_piped();
     }
 
-    /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or SIGUSR1 ends the wait.
-    /// Returns `Skipped` only for SIGUSR1. `countdown_text` formats the time left for a number of columns.
     fn wait(
         &mut self,
         delay: Duration,
@@ -268,10 +263,6 @@ impl Host for System {
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
-    /// Runs a user's command line with `/bin/sh -c`, and waits for its exit. A predicate or `--before-retry` may ask
-    /// the user, so it shares backoff's group and terminal, or has its own group if backoff has no terminal. Other
-    /// hooks have their own session, without a terminal. Returns an error if a signal arrived before the start, or if
-    /// backoff fails, which is only a warning for other hooks. A signal that arrives later is in the result.
     fn run_shell(
         &mut self,
         kind: ShellKind,
@@ -284,6 +275,7 @@ impl Host for System {
             .map_err(|error| RunError::of_system(what, &error))?;
         let isolation = match kind {
             ShellKind::Hook => Isolation::Session,
+            // They may ask the user.
             ShellKind::Predicate | ShellKind::BeforeRetry => Self::isolation(),
         };
         let command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
@@ -321,8 +313,6 @@ impl Host for System {
         self.stores.ask(&mut self.event_loop, budget, patience)
     }
 
-    /// Writes lines to standard error or, with `--log-file`, appends them to that file. If it cannot be written, they
-    /// and later lines go to standard error.
     fn write_log(&mut self, lines: &str) -> RunResult<()> {
         let Some(log) = &self.log else {
             return self.write_to_standard_error(lines);
