@@ -7,15 +7,6 @@ use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
 use crate::process::sys::tty::{has_foreground, has_terminal};
 
-fn get() -> Option<Termios> {
-    tcgetattr(inherited(stdio::IN)).ok()
-}
-
-/// Sets modes without waiting for output to drain, which a stopped terminal (Ctrl-S) would delay. Keeps typed input.
-fn set(modes: &Termios) {
-    let _ = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, modes);
-}
-
 /// The terminal modes before the first attempt that began in the foreground.
 #[derive(Debug, Default)]
 pub(crate) struct Before(Option<Termios>);
@@ -25,7 +16,7 @@ impl Before {
     /// changed the modes. In the background they are those of another job.
     pub(crate) fn save_once(&mut self) {
         if has_terminal() && self.0.is_none() && has_foreground(inherited(stdio::IN)) {
-            self.0 = get();
+            self.0 = tcgetattr(inherited(stdio::IN)).ok();
         }
     }
 
@@ -42,7 +33,8 @@ impl Before {
         if let Some(before) = &self.0
             && has_foreground(inherited(stdio::IN))
         {
-            set(before);
+            // Keeps typed input, and does not wait for output to drain, which a stopped terminal (Ctrl-S) would delay.
+            let _ = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, before);
         }
     }
 }
