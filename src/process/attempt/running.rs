@@ -9,7 +9,7 @@ use crate::policy::outcome::{End, Survival, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::on_signal::{Phase, RunningCommand, SignalAction, on_signal};
-use crate::process::signals::{Received, SignalClass};
+use crate::process::signals::{Received, SignalClass, is_protected};
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{Command, Isolation};
 use crate::process::sys::clock::{Deadline, now};
@@ -98,7 +98,7 @@ impl Running<'_> {
     fn has_to_give_up(&self) -> bool {
         let has_survived_kill = self.deadlines.give_up.is_due(now());
         let gets_no_kill = self.is_asked_to_end && self.deadlines.never_kills();
-        has_survived_kill || gets_no_kill && self.child.is_protected()
+        has_survived_kill || gets_no_kill && is_protected(self.child.pid())
     }
 
     /// At a limit, asks the whole tree to terminate, with `--signal` and then SIGCONT. Sends SIGKILL once

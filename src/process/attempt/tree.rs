@@ -71,7 +71,7 @@ impl ProcessTree {
 /// Describes a process that still runs although it was asked to terminate. Either this user may not signal it, or it
 /// does not die of SIGKILL because it hangs in the kernel. The latter is only true after a SIGKILL.
 pub(super) fn survivor(pid: libc::pid_t, program: String) -> Survivor {
-    let why = if is_protected(Target::Process(pid)) {
+    let why = if is_protected(pid) {
         Survival::Protected
     } else {
         Survival::Unkillable

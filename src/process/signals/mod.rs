@@ -63,10 +63,9 @@ pub(crate) fn send(target: Target, signal: Signal) -> nix::Result<()> {
     kill(target, signal.number())
 }
 
-/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`), or any member of
-/// the group. Sends nothing.
-pub(crate) fn is_protected(target: Target) -> bool {
-    kill(target, 0) == Err(Errno::EPERM)
+/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`). Sends nothing.
+pub(crate) fn is_protected(pid: libc::pid_t) -> bool {
+    kill(Target::Process(pid), 0) == Err(Errno::EPERM)
 }
 
 /// Calls `kill(2)`, which takes a negative number for a group and 0 for the caller's own group. Signal 0 only checks

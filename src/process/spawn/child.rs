@@ -10,7 +10,7 @@ use nix::unistd::{Pid, getpgid};
 
 use crate::policy::outcome::{End, StartFailure};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, is_protected, send};
+use crate::process::signals::{Target, send};
 use crate::run::uninterrupted;
 
 /// Longest report of a failed start, in bytes. It is one write to a pipe.
@@ -184,11 +184,6 @@ impl Child {
             return send(Target::Process(self.pid), signal);
         }
         to_group
-    }
-
-    /// Returns true if this user may not signal the child.
-    pub(crate) fn is_protected(&self) -> bool {
-        is_protected(Target::Process(self.pid))
     }
 
     /// Frees the PID of an exited child. Takes `self`, as the PID must not be used afterwards. Waits for a process that
