@@ -190,11 +190,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let mut reporter = Reporter::new(plan, &identity, color::takes_color(stdio::ERR));
     let mut host = match System::take_over(plan, store) {
         Ok(host) => host,
-        Err(RunError::Fault(line)) => return complain(&line),
-        // Not reached, because nothing is waited for.
-        Err(RunError::Interrupted(signal)) => {
-            return exit::status(Ending::Interrupted(signal), plan.overrides);
-        }
+        Err(line) => return complain(&line),
     };
     if let Some(report) = &mut reporter.report {
         report.begin(host.time_of_day());

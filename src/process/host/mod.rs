@@ -53,12 +53,14 @@ pub(crate) struct System {
 impl System {
     /// Takes over this process's signals, and starts the clock of the run. Returns an error if backoff fails, before
     /// any command has run.
-    pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<System> {
+    pub(crate) fn take_over(plan: &Plan, store: &Store) -> Result<System, String> {
         let signals = Signals::take_over()
-            .map_err(|error| RunError::of_system("cannot receive signals", &error))?;
+            .map_err(|error| format!("cannot receive signals: {}", describe_error(&error)))?;
         let began = clock::now();
-        let streams = Streams::new(&plan.streams)
-            .map_err(|error| RunError::of_system("cannot use the standard streams", &error))?;
+        let streams = Streams::new(&plan.streams).map_err(|error| {
+            let why = describe_error(&error);
+            format!("cannot use the standard streams: {why}")
+        })?;
         let deadline = Deadline::maybe_after(began, plan.limits.deadline);
         let own_store = match plan.budget {
             Some(_) => Store::Directory(environment::state_home()),
