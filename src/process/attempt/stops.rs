@@ -1,12 +1,17 @@
 //! Stops of a running attempt (Ctrl-Z, `kill -STOP`). backoff stops after the command, so that the shell sees the whole
 //! job stop, and both are continued together.
 
+use std::time::Duration;
+
 use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::signals::Target;
 use crate::process::spawn::Isolation;
 use crate::process::sys::clock::now;
 use crate::process::terminal;
+
+/// Time that a reader has for the last output before backoff stops.
+const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
 
 impl Running<'_> {
     /// Called when the signal `stopped_by` has stopped the command. Also stops backoff if it forwarded the stop, or if
@@ -24,7 +29,7 @@ impl Running<'_> {
             let _ = self.child.signal(Signal::CONT);
         } else if is_forwarded || self.can_be_continued(stopped_by) {
             // The command's output must come before the shell's message about the stop.
-            if self.event_loop.forward_last_output() {
+            if self.event_loop.forward_rest(LAST_OUTPUT_GRACE) {
                 self.deadlines.on_output(now());
             }
             self.stop_backoff(stopped_by);

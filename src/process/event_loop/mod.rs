@@ -19,8 +19,6 @@ use crate::run::plan::Progress;
 /// Time that readers of backoff's output have after the deadline. Past the deadline they have it again after a program
 /// exits or backoff is continued. Once a limit or signal has ended the attempt, they have it for each chunk.
 pub(crate) const READERS_GRACE: Duration = Duration::from_secs(1);
-/// Time that a reader has for the last output before backoff stops.
-const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
 /// Limit on reads and writes before a stop. It is enough for a full pipe or terminal, as other processes may keep
 /// writing.
 const MOST_LAST_MOVES: u32 = 32;
@@ -77,11 +75,6 @@ impl EventLoop {
         let ready = self.poll(until.or_earlier(wake), &self.streams.interests());
         self.signals.read();
         self.streams.work(&ready)
-    }
-
-    /// Forwards output that the command wrote before it stopped. Returns true if there was any.
-    pub(crate) fn forward_last_output(&mut self) -> bool {
-        self.forward_rest(LAST_OUTPUT_GRACE)
     }
 
     /// Forwards the output that is in the pipes now, without waiting for more. Used when backoff is about to stop

@@ -74,22 +74,16 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
         // The signal is meant for backoff or the command, not for the hook. A stop need not wait for a hook.
         return on_signal(Phase::NoAttempt, received);
     }
+    // Without a terminal to hang up, SIGHUP tells a server to reload.
+    let may_mean_reload = received.signal == Signal::HUP
+        && command.isolation == Isolation::Group
+        && !command.is_helper;
     match (received.class, command_got_it_too(command, received)) {
-        // Servers reload on SIGHUP.
-        (SignalClass::End, false) if received.signal == Signal::HUP && command.may_reload() => {
-            SignalAction::Forward
-        }
+        (SignalClass::End, false) if may_mean_reload => SignalAction::Forward,
         (SignalClass::End, true) => SignalAction::NoFurtherAttempt,
         (SignalClass::End, false) => SignalAction::ForwardAndNoFurtherAttempt,
         (_, true) => SignalAction::Ignore,
         (_, false) => SignalAction::Forward,
-    }
-}
-
-impl RunningCommand {
-    /// Returns true if SIGHUP may mean something other than termination, because there is no terminal to hang up.
-    pub(crate) fn may_reload(self) -> bool {
-        self.isolation == Isolation::Group && !self.is_helper
     }
 }
 

@@ -20,7 +20,10 @@ const FIRST_LINE_SIZE: u64 = 256;
 /// of [`StartFailure`].
 pub(super) fn explain(errno: Errno, words: &[CString], files: &[CString]) -> StartFailure {
     let is_path = name_of(words).contains(&b'/');
-    let paths: Vec<&Path> = files.iter().map(path_of).collect();
+    let paths: Vec<&Path> = files
+        .iter()
+        .map(|file| Path::new(OsStr::from_bytes(file.to_bytes())))
+        .collect();
     let existing = paths.iter().find(|path| path.exists());
     let message = match (errno, existing) {
         (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
@@ -38,10 +41,6 @@ pub(super) fn explain(errno: Errno, words: &[CString], files: &[CString]) -> Sta
 /// Returns the program's name as given, perhaps a path. Empty without words.
 pub(super) fn name_of(words: &[CString]) -> &[u8] {
     words.first().map_or(b"", |name| name.to_bytes())
-}
-
-fn path_of(file: &CString) -> &Path {
-    Path::new(OsStr::from_bytes(file.to_bytes()))
 }
 
 /// Explains why exec returned "no such file" for `file`, the first one that exists. The interpreter that it names, or

@@ -150,10 +150,6 @@ impl Output {
             .is_some_and(pty::copy_size)
     }
 
-    fn is_broken(&self) -> bool {
-        self.reader_gone || self.fault.is_some()
-    }
-
     /// Returns true while output may come or waits for the reader.
     pub(super) fn is_open(&self) -> bool {
         self.source.is_some() || self.has_unwritten()
@@ -348,6 +344,6 @@ impl Output {
             }
         }
         self.write();
-        !self.is_broken()
+        !self.reader_gone && self.fault.is_none()
     }
 }
