@@ -66,11 +66,11 @@ impl Countdown {
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         if self.shown != Some(seconds)
             && may_use(stdio::ERR)
-            && let Some(columns) = columns(stdio::ERR)
+            && let Some(columns) = columns()
         {
             // Some terminals wrap after the last column.
             let text = format_line(Duration::from_secs(seconds), usize::from(columns) - 1);
-            if stdio::write_if_room(stdio::ERR, &format!("\r{text}{ERASE_TO_END}")) {
+            if stdio::write_if_room(&format!("\r{text}{ERASE_TO_END}")) {
                 self.shown = Some(seconds);
             }
         }
@@ -81,7 +81,7 @@ impl Countdown {
     /// Erases the line if one is drawn, unless the terminal is stopped (Ctrl-S).
     pub(crate) fn erase(&mut self) {
         if self.shown.take().is_some() {
-            stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}"));
+            stdio::write_if_room(&format!("\r{ERASE_TO_END}"));
         }
     }
 }

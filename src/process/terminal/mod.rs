@@ -14,6 +14,7 @@ use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Signals, Target};
 use crate::process::sys::fd::inherited;
+use crate::process::sys::stdio;
 pub(crate) use crate::process::sys::tty::has_terminal;
 
 /// Returns true unless another job has the terminal on this descriptor. Also returns true if it is not a terminal of
@@ -57,7 +58,7 @@ fn window_size(terminal: impl AsFd) -> Winsize {
     size
 }
 
-/// Returns the width of the terminal on this descriptor, if known.
-pub(crate) fn columns(fd: RawFd) -> Option<u16> {
-    Some(window_size(inherited(fd)).ws_col).filter(|columns| *columns > 0)
+/// Returns the width of the terminal on standard error, if known.
+fn columns() -> Option<u16> {
+    Some(window_size(inherited(stdio::ERR)).ws_col).filter(|columns| *columns > 0)
 }
