@@ -38,10 +38,9 @@ impl OutputObserver {
     /// Prepares to observe an attempt, as far as options examine its output. Without such an option, it observes
     /// nothing and costs nothing.
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
-        let watched = PerChannel::each(|channel| options.is_watched[channel]);
         let needs_tails = options.has_presets || options.reads_waits;
         OutputObserver {
-            watched,
+            watched: options.is_watched,
             copy: (options.has_retry_if || options.has_success_if).then(Spool::default),
             hook_output: options.has_hook_output.then(|| Tail::new(HOOK_OUTPUT)),
             watches: PerChannel::each(|_| Watch::new(&options.watch_list)),

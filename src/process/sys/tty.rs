@@ -33,7 +33,7 @@ pub(crate) fn has_terminal() -> bool {
 }
 
 /// Returns true if the terminal on this descriptor controls this process.
-pub(crate) fn is_controlling(terminal: RawFd) -> bool {
+fn is_controlling(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).is_ok()
 }
 
