@@ -30,8 +30,7 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survivor {
     pub pid: i32,
-    /// Program name as the system shows it or, before exec, as the command has it. `?` if unknown, and `its process
-    /// group` if `pid` is a group whose members are unknown.
+    /// Program name as the system shows it, or as given for the command itself. `?` if unknown.
     pub program: String,
     pub why: Survival,
 }

@@ -16,8 +16,8 @@ use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
 use crate::run::plan::Progress;
 
-/// Time that readers of backoff's output have after the deadline. Past the deadline they have it again after a program
-/// exits or backoff is continued. Once a limit or signal has ended the attempt, they have it for each chunk.
+/// Time that readers of backoff's output have after the deadline. Once a limit or signal has ended the attempt, they
+/// have it for each chunk.
 pub(crate) const READERS_GRACE: Duration = Duration::from_secs(1);
 /// Limit on reads and writes before a stop. It is enough for a full pipe or terminal, as other processes may keep
 /// writing.
@@ -60,8 +60,7 @@ impl EventLoop {
     }
 
     /// Gives readers of backoff's output at least [`READERS_GRACE`] from now, even past the run's deadline. They need
-    /// it after a program has exited, whose last output they could not read before, or after backoff was stopped. Has
-    /// no effect without a deadline.
+    /// it after a program has exited, whose last output they could not read before, or after backoff was stopped.
     pub(crate) fn give_readers_time(&mut self, now: Instant) {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
@@ -70,7 +69,6 @@ impl EventLoop {
     /// `signals.queue`, where the caller handles them, and moves data of the command's streams. Returns true if output
     /// was read from the command or written to its reader. May return early, so callers must check the clock.
     pub(crate) fn poll_once(&mut self, until: Deadline) -> bool {
-        // Some changes cause no event, for example that the command has read its input.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let ready = self.poll(until.or_earlier(wake), &self.streams.interests());
         self.signals.read();

@@ -24,7 +24,7 @@ pub(crate) struct RunningCommand {
     pub(crate) is_helper: bool,
     /// The command is stopped, or backoff has forwarded a stop that may not have taken effect yet.
     pub(crate) is_stopped: bool,
-    /// backoff leads the session. When the terminal is lost, the kernel sends SIGHUP to the leader only.
+    /// backoff leads the session.
     pub(crate) leads_session: bool,
 }
 

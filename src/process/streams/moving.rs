@@ -41,9 +41,8 @@ impl Streams {
     }
 
     /// Moves data of the streams in `ready` (all, if polling failed), without blocking. Feeds input, then reads,
-    /// examines and forwards or keeps at most one chunk of each output. Returns true if output was read or written,
-    /// which restarts the idle limit and prolongs draining. Errors are noted as faults of the streams, for
-    /// [`Streams::end`].
+    /// examines and forwards or keeps at most one chunk of each output. Returns true if output was read or written.
+    /// Errors are noted as faults of the streams, for [`Streams::end`].
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         // If `wake_after` returns a delay, no event reports that the command has read its input.
         if ready.contains(&Stream::Input) || self.input.wake_after().is_some() {
@@ -52,7 +51,6 @@ impl Streams {
         self.move_outputs(ready)
     }
 
-    /// Reads from ready outputs, and forwards what was read. Returns true if output was moved.
     fn move_outputs(&mut self, ready: &[Stream]) -> bool {
         let is_ready = PerChannel::each(|channel| ready.contains(&Stream::Output(channel)));
         let mut has_moved = false;
