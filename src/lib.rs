@@ -87,11 +87,11 @@ fn prepare(mut line: CommandLine) -> Result<Prepared, String> {
     let variables = environment::backoff_variables();
     let command = std::mem::take(&mut line.command);
     let merged = config::merge(line, &variables)?;
-    let planned = plan::plan(&merged, command, &variables, &Machine)?;
+    let (plan, store) = plan::plan(&merged, command, &variables, &Machine)?;
     Ok(Prepared {
         merged,
-        plan: planned.plan,
-        store: planned.store,
+        plan,
+        store,
     })
 }
 

@@ -23,19 +23,14 @@ use crate::presets::program::WrappedCommand;
 use crate::presets::scripts::Surroundings;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions, Plan, SharedBudget};
 
-pub(crate) struct Planned {
-    pub(crate) plan: Plan,
-    pub(crate) store: Store,
-}
-
-/// Returns the plan of a run, or the first contradiction of its options. `variables` are those of backoff, which tell
-/// about outer runs. `surroundings` are what the command will find, to judge its words.
+/// Returns the plan of a run and the store of its budget, or the first contradiction of its options. `variables` are
+/// those of backoff, which tell about outer runs. `surroundings` are what the command will find, to judge its words.
 pub(crate) fn plan(
     merged: &Merged,
     command: Vec<OsString>,
     variables: &Variables,
     surroundings: &dyn Surroundings,
-) -> Result<Planned, String> {
+) -> Result<(Plan, Store), String> {
     let options = &merged.options;
     checks::check(&merged.settings, options)?;
     // Only used to judge the command, so bytes that are not UTF-8 may be lost.
@@ -57,8 +52,7 @@ pub(crate) fn plan(
         output,
         remarks,
     };
-    let plan = assemble(merged, command, judged);
-    Ok(Planned { plan, store })
+    Ok((assemble(merged, command, judged), store))
 }
 
 /// Parts of a plan that depend on the command or on outer runs.

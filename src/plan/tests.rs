@@ -66,9 +66,8 @@ fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
     };
     let command = std::mem::take(&mut line.command);
     let merged = merge(*line, &variables).unwrap();
-    super::plan(&merged, command, &variables, &Nothing)
-        .unwrap()
-        .plan
+    let (plan, _) = super::plan(&merged, command, &variables, &Nothing).unwrap();
+    plan
 }
 
 fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
