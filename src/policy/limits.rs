@@ -74,20 +74,6 @@ pub enum GiveUp {
     Stdin,
 }
 
-/// A limit on when an attempt may begin.
-#[derive(Debug, Clone, Copy)]
-pub struct LatestBegin {
-    /// Time since the run began from which no attempt may begin.
-    pub limit: Duration,
-    pub why: GiveUp,
-}
-
-impl LatestBegin {
-    fn new(limit: Duration, why: GiveUp) -> LatestBegin {
-        LatestBegin { limit, why }
-    }
-}
-
 impl Limits {
     /// Retries every transient failure, for as long as it takes.
     #[cfg(test)]
@@ -105,17 +91,13 @@ impl Limits {
         leave_to_outer: false,
     };
 
-    /// Returns the earlier of `--deadline` and `--stop-after`, which both limit when an attempt may begin. The deadline
-    /// if they are equal, None if neither is set.
-    pub fn latest_begin(&self) -> Option<LatestBegin> {
-        match (self.deadline, self.stop_after) {
-            (Some(deadline), Some(stop_after)) if stop_after < deadline => {
-                Some(LatestBegin::new(stop_after, GiveUp::StopAfter))
-            }
-            (Some(deadline), _) => Some(LatestBegin::new(deadline, GiveUp::Deadline)),
-            (None, Some(stop_after)) => Some(LatestBegin::new(stop_after, GiveUp::StopAfter)),
-            (None, None) => None,
-        }
+    /// Returns the time since the run began from which no attempt may begin, and why: the earlier of `--deadline` and
+    /// `--stop-after`. The deadline if they are equal, None if neither is set.
+    pub fn latest_begin(&self) -> Option<(Duration, GiveUp)> {
+        let deadline = self.deadline.map(|limit| (limit, GiveUp::Deadline));
+        let stop_after = self.stop_after.map(|limit| (limit, GiveUp::StopAfter));
+        let limits = deadline.into_iter().chain(stop_after);
+        limits.min_by_key(|(limit, _)| *limit)
     }
 
     /// Returns true if the un-jittered wait before this retry (0 is the first since the growth restarted) reaches

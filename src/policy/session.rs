@@ -335,13 +335,9 @@ impl<'p> Session<'p> {
     /// forbidden. `elapsed` is the time since the run began. Checked when a wait is decided, and by `run` again before
     /// the wait and the attempt, because hooks and the budget take time.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
-        let latest = self.limits.latest_begin()?;
+        let (limit, why) = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);
-        if begin >= latest.limit {
-            Some(latest.why)
-        } else {
-            None
-        }
+        if begin >= limit { Some(why) } else { None }
     }
 }
 

@@ -173,8 +173,8 @@ fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
 
 /// Returns the option that first limits the time of the run, `--deadline 5m` or `--stop-after 5m`. None without one.
 fn time_limit(plan: &Plan) -> Option<String> {
-    let latest = plan.limits.latest_begin()?;
-    Some(limit(&plan.limits, latest.why).option_with_time())
+    let (_, why) = plan.limits.latest_begin()?;
+    Some(limit(&plan.limits, why).option_with_time())
 }
 
 /// Returns a range of waits, `500ms to 1.5s`, or a single one if both look the same when rounded.
