@@ -61,11 +61,3 @@ impl From<ErrorMode> for OutputMode {
         }
     }
 }
-
-/// `--progress`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Countdown {
-    Auto,
-    Always,
-    Never,
-}

@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use super::rules::Rules;
 use crate::cli::options::{MatchOn, Options, Output};
-use crate::cli::words::Countdown;
 use crate::policy::exit::Overrides;
 use crate::policy::sets::CodeSet;
 use crate::process::sys::stdio;
-use crate::run::plan::{Format, OutputOptions, Progress};
+use crate::run::plan::{Format, OutputOptions, When};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 
 /// Returns the options for the command's standard streams, from which the run later decides what it has to read itself.
@@ -66,11 +65,6 @@ pub(super) fn output(output: &Output) -> OutputOptions {
     let quiet = output.quiet.min(2);
     // Machine-readable output has no countdown.
     let has_countdown = quiet == 0 && (output.log_format == Format::Text || log_file.is_some());
-    let progress = match output.progress {
-        Countdown::Auto => Some(Progress::Auto),
-        Countdown::Always => Some(Progress::Always),
-        Countdown::Never => None,
-    };
     OutputOptions {
         verbosity: match (quiet, &log_file) {
             (0, _) => i16::from(output.verbose),
@@ -83,7 +77,11 @@ pub(super) fn output(output: &Output) -> OutputOptions {
         report: file(output.report.as_deref()),
         label: output.label.clone(),
         color: output.color,
-        progress: progress.filter(|_| has_countdown),
+        progress: if has_countdown {
+            output.progress
+        } else {
+            When::Never
+        },
     }
 }
 

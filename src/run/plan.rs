@@ -155,9 +155,11 @@ pub(crate) struct OutputOptions {
     pub(crate) log_file: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) label: Option<String>,
+    /// `--color`. Auto is on a terminal that supports color or with CLICOLOR_FORCE, unless NO_COLOR is set. Never in a
+    /// log file.
     pub(crate) color: When,
-    /// `--progress`. None is never, and also applies to quiet or machine-readable messages.
-    pub(crate) progress: Option<Progress>,
+    /// `--progress`. Auto is on a terminal that is not dumb. Quiet or machine-readable messages have Never.
+    pub(crate) progress: When,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,20 +171,11 @@ pub(crate) enum Format {
     GitHub,
 }
 
-/// `--color`
+/// `--color` and `--progress`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// On a terminal that supports color or with CLICOLOR_FORCE, unless NO_COLOR is set. Never in a log file.
+    /// If the terminal supports it.
     Auto,
     Always,
     Never,
-}
-
-/// `--progress`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// Unless the terminal is dumb.
-    Auto,
-    /// On any terminal.
-    Always,
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 
 use crate::cli::values;
-use crate::cli::words::Countdown;
 use crate::run::plan::{Format, When};
 
 #[derive(Debug, Args)]
@@ -54,7 +53,7 @@ pub(crate) struct Output {
     ///
     /// auto: on a terminal, for waits of a second or more. always: even if TERM is dumb.
     #[arg(long, default_value = "auto")]
-    pub(crate) progress: Countdown,
+    pub(crate) progress: When,
     /// Exit status if retries run out
     ///
     /// The default is the status of COMMAND. Applies if a limit or a budget ended the run, not after a permanent

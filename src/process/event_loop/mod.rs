@@ -14,7 +14,7 @@ use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
-use crate::run::plan::Progress;
+use crate::run::plan::When;
 
 /// Time that readers of backoff's output have after the deadline. Once a limit or signal has ended the attempt, they
 /// have it for each chunk.
@@ -39,12 +39,12 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates the event loop of a run. Waits show a countdown if `progress` is given.
+    /// Creates the event loop of a run. `progress` tells when waits show a countdown.
     pub(crate) fn new(
         signals: Signals,
         streams: Streams,
         deadline: Deadline,
-        progress: Option<Progress>,
+        progress: When,
     ) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);

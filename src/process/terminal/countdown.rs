@@ -7,7 +7,7 @@ use super::{columns, may_use};
 use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::stdio;
-use crate::run::plan::Progress;
+use crate::run::plan::When;
 use crate::text::escapes::ERASE_TO_END;
 
 /// Shorter waits would flicker.
@@ -18,8 +18,7 @@ pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
 #[derive(Debug)]
 pub(crate) struct Countdown {
-    /// None if countdowns are off.
-    progress: Option<Progress>,
+    progress: When,
     /// The current wait shows a line.
     is_wanted: bool,
     /// The seconds that the line shows. None while no line is drawn.
@@ -27,8 +26,8 @@ pub(crate) struct Countdown {
 }
 
 impl Countdown {
-    /// Returns a countdown that draws nothing before [`Countdown::begin`]. None turns countdowns off.
-    pub(crate) fn new(progress: Option<Progress>) -> Countdown {
+    /// Returns a countdown that draws nothing before [`Countdown::begin`].
+    pub(crate) fn new(progress: When) -> Countdown {
         Countdown {
             progress,
             is_wanted: false,
@@ -40,10 +39,11 @@ impl Countdown {
     /// standard error is a terminal. Unless `--progress always` is given, the terminal must also be able to erase a
     /// line.
     pub(crate) fn begin(&mut self, wait: Duration) {
-        let is_dumb = nonempty("TERM").is_none_or(|term| term == "dumb");
-        let is_on = self
-            .progress
-            .is_some_and(|mode| mode == Progress::Always || !is_dumb);
+        let is_on = match self.progress {
+            When::Auto => nonempty("TERM").is_some_and(|term| term != "dumb"),
+            When::Always => true,
+            When::Never => false,
+        };
         self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
