@@ -15,15 +15,6 @@ use crate::policy::limits::GiveUp;
 /// Limit on waiting for an answer during the wait for a retry, which is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The budget's answer to a request for a retry.
-pub(super) enum RetryAnswer {
-    Granted {
-        /// What is left of the wait, because the answer took time.
-        rest_of_delay: Duration,
-    },
-    Denied(GiveUp),
-}
-
 impl<'a> Run<'a> {
     /// Returns the budget that has to count the next attempt. None for a granted retry, which the grant has counted if
     /// a store answered, and for a first attempt that an outer run counted as its own. First waits for the count of an
@@ -36,13 +27,12 @@ impl<'a> Run<'a> {
         Ok(self.plan.budget.as_ref())
     }
 
-    /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is part of the delay,
-    /// so the rest is returned. Granted if there is no budget or no answer, unless `--store-down deny`.
-    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<RetryAnswer> {
+    /// Asks for a retry that will follow `delay`. Returns the rest of the delay, because asking is part of it, or why
+    /// the retry is denied. A budget that grants it has counted it. Granted if there is no budget or no answer, unless
+    /// `--store-down deny`.
+    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<Result<Duration, GiveUp>> {
         let Some(budget) = &self.plan.budget else {
-            return Ok(RetryAnswer::Granted {
-                rest_of_delay: delay,
-            });
+            return Ok(Ok(delay));
         };
         let asked_at = self.host.elapsed();
         // First, so that the answer includes the attempt. The host expects no pending count then.
@@ -52,18 +42,16 @@ impl<'a> Run<'a> {
         let answered = self.host.ask_budget(budget, patience)?;
         match self.note_answer(answered)? {
             Some(answer) if !answer.allowed => {
-                return Ok(RetryAnswer::Denied(GiveUp::Budget {
+                return Ok(Err(GiveUp::Budget {
                     retries_per_mille: answer.retries_per_mille,
                 }));
             }
-            None if budget.denies_if_down => return Ok(RetryAnswer::Denied(GiveUp::StoreDown)),
+            None if budget.denies_if_down => return Ok(Err(GiveUp::StoreDown)),
             // Allowed, or the run continues without the budget.
             _ => {}
         }
         let asking_took = self.host.elapsed().saturating_sub(asked_at);
-        Ok(RetryAnswer::Granted {
-            rest_of_delay: delay.saturating_sub(asking_took),
-        })
+        Ok(Ok(delay.saturating_sub(asking_took)))
     }
 
     /// Waits until the last attempt is counted.

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::budget::RetryAnswer;
 use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
 use super::host::{Attempt, EndOfRun, Host, Interrupted, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
@@ -208,8 +207,8 @@ impl Run<'_> {
             && has_failed
         {
             decision = match self.ask_for_retry(delay)? {
-                RetryAnswer::Granted { rest_of_delay } => Decision::Retry(rest_of_delay),
-                RetryAnswer::Denied(why) => Decision::Stop(Stop::GaveUp(why)),
+                Ok(rest_of_delay) => Decision::Retry(rest_of_delay),
+                Err(why) => Decision::Stop(Stop::GaveUp(why)),
             };
         }
         // The budget counts a retry when it grants one.
