@@ -31,21 +31,6 @@ struct Line<'a> {
 }
 
 /// The part of a line that is specific to the event.
-struct Record {
-    event: &'static str,
-    fields: Fields,
-}
-
-impl Record {
-    fn new(event: &'static str, fields: Fields) -> Record {
-        Record { event, fields }
-    }
-
-    fn warning(message: String) -> Record {
-        Record::new("warning", Fields::Warning { message })
-    }
-}
-
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Fields {
@@ -132,7 +117,7 @@ pub(super) fn line(
     if !is_shown {
         return None;
     }
-    let record = record(plan, event)?;
+    let (name, fields) = name_and_fields(plan, event)?;
     let totals = end_of_run(plan, event).map(|_| Totals {
         attempts: moment.total,
         elapsed_s: seconds(moment.elapsed),
@@ -142,17 +127,18 @@ pub(super) fn line(
         run_id: &sentences.identity.run_id,
         command: command_name(plan),
         label: plan.output.label.as_deref(),
-        event: record.event,
+        event: name,
         attempt: moment.attempt,
-        fields: record.fields,
+        fields,
         totals,
     }))
 }
 
-/// Returns the record of an event. None if only people need it, or if another event also tells it.
-fn record(plan: &Plan, event: &Event<'_>) -> Option<Record> {
+/// Returns the name and the fields of an event. None if only people need it, or if another event also tells it.
+fn name_and_fields(plan: &Plan, event: &Event<'_>) -> Option<(&'static str, Fields)> {
+    let warning = |message| ("warning", Fields::Warning { message });
     Some(match event {
-        Event::Started => Record::new("attempt_started", Fields::None {}),
+        Event::Started => ("attempt_started", Fields::None {}),
         // Without a verdict, a signal or a fault of backoff ended the run.
         Event::Ended { outcome, verdict } => return ended(plan, outcome, (*verdict)?),
         Event::Retrying {
@@ -166,33 +152,33 @@ fn record(plan: &Plan, event: &Event<'_>) -> Option<Record> {
             } else {
                 None
             };
-            Record::new("retrying", Fields::Retrying { delay_s, asked_s })
+            ("retrying", Fields::Retrying { delay_s, asked_s })
         }
-        Event::Warning(text) => Record::warning(printable(text)),
-        Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
+        Event::Warning(text) => warning(printable(text)),
+        Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
         // Without the number of calls, which only people need.
-        Event::Nested(nesting) => Record::warning(nested_warning(nesting, None)),
+        Event::Nested(nesting) => warning(nested_warning(nesting, None)),
         Event::Interrupted { signal, .. } => {
             let signal = signal.number();
-            Record::new("interrupted", Fields::Interrupted { signal })
+            ("interrupted", Fields::Interrupted { signal })
         }
         event => {
             let end = end_of_run(plan, event)?;
-            Record::new(end.result, end.fields())
+            (end.result, end.fields())
         }
     })
 }
 
-/// Returns the record of an attempt's end. None for a success if success is the goal, because the end of the run tells
-/// it or another success has to follow (`--consecutive`).
-fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
+/// Returns the name and the fields of an attempt's end. None for a success if success is the goal, because the end of
+/// the run tells it or another success has to follow (`--consecutive`).
+fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<(&'static str, Fields)> {
     let name = match verdict {
         Verdict::Success if plan.limits.until == Until::Success => return None,
         Verdict::Success => "attempt_succeeded",
         _ => "attempt_failed",
     };
     let record = AttemptRecord::new(plan, outcome, Some(verdict));
-    Some(Record::new(name, Fields::Attempt(record)))
+    Some((name, Fields::Attempt(record)))
 }
 
 /// The end of a run, for the log and the report. In the report, an error of the run overrides it, because a signal or a
