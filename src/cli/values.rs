@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use crate::budget::store::Store;
 use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::{self, Signal};
@@ -271,11 +270,6 @@ pub(super) fn code(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Parses CODES, such as `7`, `1,2,75`, `100-110`, `SIGKILL` and `timeout`.
-pub(super) fn codes(text: &str) -> Result<CodeSet, String> {
-    text.parse()
-}
-
 /// Codes of `--success-exit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SuccessCodes {
@@ -293,7 +287,7 @@ pub(super) fn success_codes(text: &str) -> Result<SuccessCodes, String> {
             Some((part, status)) => (part.trim(), Some(status.trim())),
             None => (part, None),
         };
-        let codes = codes(part)?;
+        let codes: CodeSet = part.parse()?;
         found.all = found.all.union(codes);
         match status {
             None => {}
@@ -340,15 +334,6 @@ pub(super) fn predicate(text: &str) -> Result<String, String> {
         "" => Err("is empty, but must be a shell command".to_owned()),
         _ => Ok(text.to_owned()),
     }
-}
-
-/// Parses the list of `--for`.
-pub(super) fn presets(text: &str) -> Result<Presets, String> {
-    PresetName::of_list(text)
-}
-
-pub(super) fn store(text: &str) -> Result<Store, String> {
-    Store::parse(text)
 }
 
 /// Parses the name of a budget. It must fit into a file name of 255 bytes, even if each of its 80 bytes is

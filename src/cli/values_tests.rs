@@ -119,7 +119,7 @@ proptest! {
     ) {
         for text in [&text, &near] {
             let errors = [
-                codes(text).err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
+                text.parse::<CodeSet>().err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
                 attempts(text).err(), switch(text).err(), duration(text).err(),
                 durations(text).err(), regex(text).err(),
             ];

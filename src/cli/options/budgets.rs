@@ -34,7 +34,7 @@ pub(crate) struct Budgets {
     /// The default is $XDG_STATE_HOME/backoff or ~/.local/state/backoff. For a fleet, use redis://, rediss:// or
     /// redis+unix://. backoff waits 250ms for an answer, or up to 5s during a wait. If the address contains a
     /// password, set it in BACKOFF_STORE, because all users can see a command line.
-    #[arg(long, value_name = "URL", value_parser = values::store)]
+    #[arg(long, value_name = "URL", value_parser = Store::parse)]
     pub(crate) store: Option<Store>,
     /// What to do if the store does not answer
     ///

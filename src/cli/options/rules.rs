@@ -45,12 +45,12 @@ pub(crate) struct Rules {
     /// Repeatable. Other exit codes are permanent failures. With -r, --retry-if or --for, one matching rule is enough.
     /// CODES may include signals (SIGKILL or 137; 129-192 is any signal) and timeout. Timeouts are always retried
     /// unless --stop-exit lists them. If CODES lists 126 or 127, a command that cannot be run or found is retried.
-    #[arg(short = 'e', long, value_name = "CODES", value_parser = values::codes)]
+    #[arg(short = 'e', long, value_name = "CODES")]
     pub(crate) retry_exit: Vec<CodeSet>,
     /// Never retry these exit codes; overrides retry rules
     ///
     /// Repeatable.
-    #[arg(long, value_name = "CODES", value_parser = values::codes)]
+    #[arg(long, value_name = "CODES")]
     pub(crate) stop_exit: Vec<CodeSet>,
     /// Retry only if a line matches (case-sensitive)
     ///
@@ -84,7 +84,7 @@ pub(crate) struct Rules {
     /// overrides the preset's stop rules. -e and --retry-if only add failures to retry. auto picks the preset by the
     /// name of COMMAND, even if it is run through sudo, env, timeout or a simple sh -c script. If there is no preset,
     /// a message says so, and any failure is retried.
-    #[arg(id = "for", long = "for", value_name = "PRESET,...", value_parser = values::presets)]
+    #[arg(id = "for", long = "for", value_name = "PRESET,...", value_parser = PresetName::of_list)]
     pub(crate) presets: Option<values::Presets>,
     /// Output streams that rules read
     ///
