@@ -14,22 +14,13 @@ use crate::text::describe_error;
 /// Rejects a log or a disk image given by mistake.
 const LARGEST: u64 = 1 << 20;
 
-/// How the user chose the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// `--config` or `BACKOFF_CONFIG` names it.
-    Named,
-    /// It is in the default place, and may be missing.
-    Default,
-}
-
 /// Returns the content of a file, or None if the default file is missing or its directory cannot be searched. A missing
-/// file that the user named is an error. Follows symbolic links, which dotfile managers use. An error completes a
-/// sentence that begins with the file's name.
-pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, String> {
+/// file that the user named (not `is_default`) is an error. Follows symbolic links, which dotfile managers use. An error
+/// completes a sentence that begins with the file's name.
+pub(super) fn read(path: &Path, is_default: bool) -> Result<Option<Vec<u8>>, String> {
     let file = match open(path) {
         Ok(file) => file,
-        Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
+        Err(error) if is_default && is_missing(path, &error) => return Ok(None),
         Err(error) => {
             return Err(format!("cannot be opened: {}", describe_error(&error)));
         }
@@ -39,7 +30,7 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, Strin
     if !metadata.is_file() {
         return Err("is not a regular file".to_owned());
     }
-    if choice == Choice::Default {
+    if is_default {
         check_writers(&metadata)?;
     }
     let mut bytes = Vec::new();

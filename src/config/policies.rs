@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::file::{self, Choice};
+use super::file;
 use super::settings::{Setting, Settings};
 use super::toml_file::{Policy, parse};
 use crate::cli::declared::Declared;
@@ -44,11 +44,8 @@ impl Config {
             }
         };
         let shown: Rc<str> = printable(&path.to_string_lossy()).into();
-        let choice = match setting {
-            Some(_) => Choice::Named,
-            None => Choice::Default,
-        };
-        let content = file::read(&path, choice).map_err(|problem| match setting {
+        let is_default = setting.is_none();
+        let content = file::read(&path, is_default).map_err(|problem| match setting {
             Some(setting) => setting.error(problem),
             None => format!("{shown}: the configuration file {problem}"),
         })?;
