@@ -26,27 +26,15 @@ impl Wrong {
         let arg = context(error, ContextKind::InvalidArg);
         let long = long_name(&arg);
         let text = context(error, ContextKind::InvalidValue);
+        let shown = shown_text(&long, &text);
         let problem = match error.kind() {
             ErrorKind::ValueValidation => {
                 let problem = error.source().map(ToString::to_string);
-                format!(
-                    "{:?} {}",
-                    shown_text(&long, &text),
-                    problem.unwrap_or_default()
-                )
+                format!("{shown:?} {}", problem.unwrap_or_default())
             }
             ErrorKind::InvalidValue if text.is_empty() => missing(&long),
-            ErrorKind::InvalidValue => {
-                format!(
-                    "{:?} {}",
-                    shown_text(&long, &text),
-                    not_a_word(error, &text)
-                )
-            }
-            ErrorKind::TooManyValues => format!(
-                "{:?} is not allowed; it takes no value",
-                shown_text(&long, &text)
-            ),
+            ErrorKind::InvalidValue => format!("{shown:?} {}", not_a_word(error, &text)),
+            ErrorKind::TooManyValues => format!("{shown:?} is not allowed; it takes no value"),
             ErrorKind::InvalidUtf8 => return not_utf8(words),
             ErrorKind::UnknownArgument => return unknown(&arg, words),
             ErrorKind::ArgumentConflict => {
