@@ -12,7 +12,7 @@ use rand::Rng;
 use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
 use super::host::{Attempt, EndOfRun, Host, Interrupted, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
-use super::state::{Run, Step, StoreState};
+use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, Outcome};
@@ -97,7 +97,7 @@ impl Run<'_> {
                     self.wait(delay, Wait::Confirm)?;
                 }
                 Decision::Retry(delay) => {
-                    if let Step::End(exit) = self.wait_to_retry(delay, &attempt)? {
+                    if let Some(exit) = self.wait_to_retry(delay, &attempt)? {
                         return Ok(exit);
                     }
                 }
@@ -243,20 +243,23 @@ impl Run<'_> {
     }
 
     /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the last one: a
-    /// failure or, with `--until`, possibly a success. Returns `Step::End` if the run gives up, because the wait would
-    /// not end in time or `--before-retry` failed. If time runs out after the wait, returns `Step::Continue`, and the
-    /// loop ends the run.
-    fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
+    /// failure or, with `--until`, possibly a success. Returns an exit if the run gives up, because the wait would not
+    /// end in time or `--before-retry` failed. If time runs out after the wait, returns None, and the loop ends the run.
+    fn wait_to_retry(
+        &mut self,
+        delay: Duration,
+        attempt: &JudgedAttempt,
+    ) -> RunResult<Option<Exit>> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
-            return self.give_up(why, attempt).map(Step::End);
+            return self.give_up(why, attempt).map(Some);
         }
         self.report_retry(delay, attempt)?;
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
         if let Some(why) = self.out_of_time(delay) {
-            return self.give_up(why, attempt).map(Step::End);
+            return self.give_up(why, attempt).map(Some);
         }
         self.wait(delay, Wait::Retry(attempt))?;
         self.before_retry(attempt)

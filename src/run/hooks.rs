@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::event::{Event, JudgedAttempt};
 use super::host::{Attempt, AttemptSpec, RunError, RunResult, ShellKind};
-use super::state::{Run, Step};
+use super::state::Run;
 use super::variables::Seconds;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
@@ -59,29 +59,27 @@ impl Run<'_> {
     }
 
     /// Runs `--before-retry` after the wait. If the hook fails, the next attempt could not succeed, so it ends the run
-    /// as after a permanent failure of `attempt`, the last one, and returns `Step::End`. If the deadline ends the hook,
-    /// or no time is left to start it, returns `Step::Continue`, and the loop ends the run.
-    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
+    /// as after a permanent failure of `attempt`, the last one, and returns the exit. If the deadline ends the hook, or
+    /// no time is left to start it, returns None, and the loop ends the run.
+    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
-            return Ok(Step::Continue);
+            return Ok(None);
         };
         if self.out_of_time(Duration::ZERO).is_some() {
             // The loop ends the run.
-            return Ok(Step::Continue);
+            return Ok(None);
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         let ran = self.host.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
         let hook = ran.outcome_unless_interrupted()?;
         match hook.end {
-            End::Exited(0) => Ok(Step::Continue),
+            End::Exited(0) => Ok(None),
             // The loop ends the run, because the deadline has passed.
             End::TimedOut(TimeLimit::Deadline) => {
                 self.warn_failed("--before-retry", &hook.to_string())?;
-                Ok(Step::Continue)
+                Ok(None)
             }
-            _ => self
-                .stop_unprepared(hook.to_string(), attempt)
-                .map(Step::End),
+            _ => self.stop_unprepared(hook.to_string(), attempt).map(Some),
         }
     }
 

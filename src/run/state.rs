@@ -7,7 +7,6 @@ use rand::Rng;
 use super::event::{DescribeEvent, Event, JudgedAttempt, LINES_LOST, Moment};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
-use crate::policy::exit::Exit;
 use crate::policy::limits::GiveUp;
 use crate::policy::session::Session;
 
@@ -24,14 +23,6 @@ pub(super) struct Run<'a> {
     pub(super) first_attempt_at: Duration,
     /// The attempt before the current one, None during the first.
     pub(super) previous: Option<JudgedAttempt>,
-}
-
-/// How to continue after a step of the loop.
-pub(super) enum Step {
-    /// Continues with the next step.
-    Continue,
-    /// Ends the run with this status.
-    End(Exit),
 }
 
 /// State from the answers of the budget.
