@@ -3,21 +3,15 @@
 use super::declared::variable;
 use crate::text::{normal, similar, tip};
 
+const COUNTS_FIRST: &str = ", which counts the first attempt";
+
 /// Another tool's name, the option, and what differs.
 const FOREIGN: [(&str, &str, &str); 12] = [
-    ("retry", "attempts", ", which counts the first attempt"),
-    ("retries", "attempts", ", which counts the first attempt"),
-    (
-        "max-retries",
-        "attempts",
-        ", which counts the first attempt",
-    ),
-    ("tries", "attempts", ", which counts the first attempt"),
-    (
-        "max-attempts",
-        "attempts",
-        ", which counts the first attempt",
-    ),
+    ("retry", "attempts", COUNTS_FIRST),
+    ("retries", "attempts", COUNTS_FIRST),
+    ("max-retries", "attempts", COUNTS_FIRST),
+    ("tries", "attempts", COUNTS_FIRST),
+    ("max-attempts", "attempts", COUNTS_FIRST),
     ("delay", "every", ""),
     ("retry-delay", "every", ""),
     ("interval", "every", ""),
