@@ -117,11 +117,11 @@ fn text_to_print(prepared: &Prepared) -> Result<Option<String>, String> {
 /// there are none. An unknown name is an error.
 fn listed_presets(names: &[OsString], format: Format) -> Result<String, String> {
     if format == Format::Json {
-        Ok(presets::listing::presets_as_json(names)?.concat())
+        presets::listing::presets_as_json(names)
     } else if names.is_empty() {
-        Ok(presets::listing::presets().collect())
+        Ok(presets::listing::presets())
     } else {
-        Ok(presets::listing::presets_named(names)?.concat())
+        presets::listing::presets_named(names)
     }
 }
 

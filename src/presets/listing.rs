@@ -1,7 +1,7 @@
 //! Output of `--list-presets`, for people and as JSON.
 
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::report::json;
 
 /// Lists presets by name, with descriptions and the other programs for which `--for auto` picks them, and a line on how
 /// to see more.
-pub(crate) fn presets() -> impl Iterator<Item = String> {
+pub(crate) fn presets() -> String {
     let lines = all().iter().map(|preset| {
         let others: Vec<&str> = preset
             .programs()
@@ -25,35 +25,23 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
         };
         format!("{:<18}{}{also}\n", preset.name, preset.read().about)
     });
-    lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
+    lines.collect::<String>() + "\n--list-presets NAME shows the rules of one.\n"
 }
 
-/// Returns a text for each name, about the preset with this name or for this program (`podman`). An unknown name is an
-/// error.
-pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, String> {
-    Ok(all_named(names)?.iter().map(listed_preset).collect())
-}
-
-fn all_named(names: &[OsString]) -> Result<Vec<Preset>, String> {
-    names.iter().map(|name| preset_named(name)).collect()
-}
-
-fn preset_named(name: &OsStr) -> Result<Preset, String> {
-    named(&name.to_string_lossy()).map_err(|problem| format!("--list-presets: {problem}"))
+/// Returns texts about the presets with these names or for these programs (`podman`). An unknown name is an error.
+pub(crate) fn presets_named(names: &[OsString]) -> Result<String, String> {
+    let texts = names.iter().map(|name| Ok(listed_preset(&named(name)?)));
+    texts.collect()
 }
 
 /// Lists the presets for these names (as in [`presets_named`]), or all if there are none, with their rules: one JSON
 /// object per line. An unknown name is an error.
-pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, String> {
-    let presets = if names.is_empty() {
-        all().to_vec()
-    } else {
-        all_named(names)?
-    };
-    Ok(presets
-        .iter()
-        .map(|preset| json::line(&Listed::new(preset)))
-        .collect())
+pub(crate) fn presets_as_json(names: &[OsString]) -> Result<String, String> {
+    let line = |preset: &Preset| json::line(&Listed::new(preset));
+    if names.is_empty() {
+        return Ok(all().iter().map(line).collect());
+    }
+    names.iter().map(|name| Ok(line(&named(name)?))).collect()
 }
 
 /// A preset as data.

@@ -1,13 +1,16 @@
 //! Names of presets, in the list of `--for` and after `--list-presets`.
 
+use std::ffi::OsStr;
+
 use super::{Preset, all, find, for_program};
 use crate::text::tip;
 
 /// Returns the preset that `--list-presets NAME` shows, or what is wrong with the name.
-pub(crate) fn named(name: &str) -> Result<Preset, String> {
-    find(name).ok_or_else(|| {
-        let tip = tip(name, names_and_programs());
-        format!("{name:?} is not a preset{tip}")
+pub(super) fn named(name: &OsStr) -> Result<Preset, String> {
+    let name = name.to_string_lossy();
+    find(&name).ok_or_else(|| {
+        let tip = tip(&name, names_and_programs());
+        format!("--list-presets: {name:?} is not a preset{tip}")
     })
 }
 
