@@ -36,7 +36,8 @@ pub(crate) fn plan(
     // Only used to judge the command, so bytes that are not UTF-8 may be lost.
     let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let wrapped = WrappedCommand::new(&words, options.rules.presets());
+    let presets = options.rules.presets.clone().unwrap_or_default();
+    let wrapped = WrappedCommand::new(&words, presets);
     let nesting = nesting::nesting(variables, options.time.nested, &words);
     let not_idempotent = idempotence::why_not_idempotent(merged, &words, &wrapped, surroundings);
     let output = output::output(&options.output);

@@ -99,13 +99,6 @@ pub(crate) struct Rules {
     pub(crate) idempotent: YesNo,
 }
 
-impl Rules {
-    /// Returns the presets of `--for`, in their order; none without the option.
-    pub(crate) fn presets(&self) -> Vec<PresetName> {
-        self.presets.clone().unwrap_or_default()
-    }
-}
-
 /// The streams that rules and predicates examine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MatchOn {
