@@ -42,7 +42,7 @@ pub(crate) fn run<'a>(
         previous: None,
     };
     // An outer run with the same budget has counted this run's first attempt.
-    run.store.skips_next_count = plan.shares_budget_of_outer_run();
+    run.store.skips_next_count = matches!(&plan.budget, Some(budget) if budget.is_inherited);
     let mut result = run.loop_until_end();
     if let Err(error) = &result {
         // Prints nothing if printing has already begun (`Run::stop`), because nothing is kept then.

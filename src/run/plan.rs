@@ -71,13 +71,6 @@ impl Plan {
         initial.draw(0, None, rng)
     }
 
-    /// Returns true if the outer run has the same budget.
-    pub(crate) fn shares_budget_of_outer_run(&self) -> bool {
-        self.budget
-            .as_ref()
-            .is_some_and(|budget| budget.is_inherited)
-    }
-
     /// Returns the limits of an attempt, counted from 1 (from 2 again after `--reset-after`). Each has its own
     /// `--timeout` from the list, and the last one repeats. 0 means that the attempt has none.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
