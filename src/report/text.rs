@@ -82,7 +82,11 @@ impl Sentences<'_> {
                 by: Interruption::OfCommand,
                 outcome: Some(outcome),
                 ..
-            } => interrupted_by_command(outcome),
+            } => {
+                // SIGINT or SIGQUIT killed the command, but backoff did not receive it. Most likely the user pressed
+                // Ctrl-C or Ctrl-\ on a terminal of the command's own, and wants no retry.
+                format!("interrupted: {outcome}; no further attempt")
+            }
             Event::Interrupted {
                 signal, outcome, ..
             } => interrupted(*signal, *outcome),
@@ -293,12 +297,6 @@ fn retry_rule(verdict: &Verdict) -> &str {
         },
         _ => "",
     }
-}
-
-/// Returns what follows the label if SIGINT or SIGQUIT killed the command, but backoff did not receive it. Most likely
-/// the user pressed Ctrl-C or Ctrl-\ on a terminal of the command's own, and wants no retry.
-fn interrupted_by_command(outcome: &Outcome) -> String {
-    format!("interrupted: {outcome}; no further attempt")
 }
 
 /// Returns what follows the label about a signal that backoff received, during an attempt with this outcome or while

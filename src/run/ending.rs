@@ -62,7 +62,8 @@ impl Run<'_> {
             counted?;
         }
         printed?;
-        self.announce_end(stop, attempt)?;
+        self.emit(&Event::Stopped { stop, attempt })?;
+        self.hook_on_give_up(stop, attempt)?;
         let (end, until) = if is_cut_off {
             (&BY_DEADLINE, Until::Success)
         } else {
@@ -79,12 +80,6 @@ impl Run<'_> {
         } else {
             GiveUp::NotIdempotent
         }
-    }
-
-    /// Reports the end of the run to the user, and runs `--on-give-up` if the run gave up.
-    fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
-        self.emit(&Event::Stopped { stop, attempt })?;
-        self.hook_on_give_up(stop, attempt)
     }
 
     /// Prints kept output, or drops it if the options do not want it after such an end, and warns if it was
