@@ -2,8 +2,6 @@
 
 use clap::{Arg, ArgAction, Command};
 
-use crate::text::normal;
-
 /// An option of the command line.
 #[derive(Debug)]
 pub(crate) struct Declared {
@@ -105,12 +103,6 @@ impl Declared {
     pub(crate) fn is_setting(&self) -> bool {
         self.has_variable() && self.long != "config"
     }
-}
-
-/// Finds an option by name, in upper or lower case and with `-` or `_`.
-pub(crate) fn find<'d>(declared: &'d [Declared], name: &str) -> Option<&'d Declared> {
-    let name = normal(name);
-    declared.iter().find(|option| option.long == name)
 }
 
 pub(crate) fn variable(long: &str) -> String {

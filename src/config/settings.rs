@@ -9,7 +9,7 @@ use crate::cli::declared::{Declared, EXCLUSIVE, Takes, variable};
 use crate::cli::options::Options;
 use crate::cli::parse;
 use crate::cli::values;
-use crate::cli::wrong::{Wrong, shown_text};
+use crate::cli::wrong::shown_text;
 
 /// Names and values of the `BACKOFF_*` environment variables.
 pub(crate) type Variables = [(OsString, OsString)];
@@ -226,26 +226,17 @@ impl Settings {
 
     /// Returns the values. An error names the place of a wrong text.
     pub(super) fn options(&self, declared: &[Declared]) -> Result<Options, String> {
-        parse::options(&self.words(declared)?).map_err(|wrong| self.error(wrong))
-    }
-
-    /// Returns the words with which a command line says the same.
-    pub(super) fn words(&self, declared: &[Declared]) -> Result<Vec<OsString>, String> {
+        // The words with which a command line says the same.
         let mut words = Vec::new();
         for option in declared {
             if let Some(setting) = self.find(&option.long) {
                 words.extend(words_of(option, setting)?);
             }
         }
-        Ok(words)
-    }
-
-    /// Returns the message about wrong words, with the place of their setting.
-    pub(super) fn error(&self, wrong: Wrong) -> String {
-        match wrong.long.and_then(|long| self.find(&long)) {
+        parse::options(&words).map_err(|wrong| match wrong.long.and_then(|long| self.find(&long)) {
             Some(setting) => format!("{}: {}", setting.place(), wrong.problem),
             None => wrong.problem,
-        }
+        })
     }
 
     /// Returns the `-vv` line about an option, such as `base = 2s (policy slow in /etc/backoff.toml)`. None for an

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::settings::{Settings, Source};
-use crate::cli::declared::{Declared, Takes, find};
+use crate::cli::declared::{Declared, Takes};
 use crate::cli::tips::tip_for_name;
-use crate::text::tip;
+use crate::text::{normal, tip};
 
 /// The tables of a file.
 #[derive(Deserialize)]
@@ -137,7 +137,9 @@ impl OptionTable<'_> {
     /// Returns the option of a key, or an error if a file or a policy cannot set it. The error suggests our option for
     /// a misspelled key or one of another tool.
     fn option(&self, key: &str) -> Result<&Declared, String> {
-        let Some(option) = find(self.declared, key) else {
+        // In upper or lower case, and with `-` or `_`.
+        let long = normal(key);
+        let Some(option) = self.declared.iter().find(|option| option.long == long) else {
             let settable = self.declared.iter().filter(|option| option.is_setting());
             let tip = tip_for_name(key, settable.map(|option| &*option.long));
             return Err(self.wrong(key, &format!("is not an option{tip}")));
