@@ -190,20 +190,18 @@ pub(super) fn inner_command<'c>(command: &[&'c str]) -> Inner<'c> {
 
 /// Returns what a program runs on another machine or in a container, given all words of its command. Presets know these
 /// tools themselves, but requests are looked for behind them.
-pub(super) fn remote_command<'c>(command: &[&'c str]) -> Inner<'c> {
-    let Some((program, words)) = command.split_first() else {
-        return Inner::Nothing;
-    };
+pub(super) fn remote_command<'c>(command: &[&'c str]) -> Option<Vec<&'c str>> {
+    let (program, words) = command.split_first()?;
     let inner = match file_name(program) {
-        "ssh" => skip_options(words, "BbcDEeFIiJLlmOopQRSWw", "").and_then(|words| words.get(1..)),
+        "ssh" => skip_options(words, "BbcDEeFIiJLlmOopQRSWw", "")?.get(1..)?,
         "kubectl" | "oc" => {
-            let end = words.iter().position(|word| *word == "--");
-            end.map(|end| &words[end + 1..])
+            let end = words.iter().position(|word| *word == "--")?;
+            &words[end + 1..]
         }
-        "docker" | "podman" | "nerdctl" => in_container(words),
-        _ => None,
+        "docker" | "podman" | "nerdctl" => in_container(words)?,
+        _ => return None,
     };
-    inner.map_or(Inner::Nothing, |inner| Inner::Command(inner.to_vec()))
+    Some(inner.to_vec())
 }
 
 /// Returns the command of `docker run` or `docker exec`: the words after the image or container, or from the image on

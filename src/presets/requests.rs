@@ -42,7 +42,7 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
             return Some(format!("{} {option}", client.name()));
         }
         words = match (inner_command(&words), remote_command(&words)) {
-            (Inner::Command(inner), _) | (_, Inner::Command(inner)) => inner,
+            (Inner::Command(inner), _) | (_, Some(inner)) => inner,
             _ => break,
         };
     }
