@@ -13,8 +13,6 @@ use crate::text::{printable, tip};
 /// Contents of the config file.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    /// The file's path, None without a file.
-    pub(crate) path: Option<PathBuf>,
     /// The `-vv` line about the file: its name, or `none` and why.
     pub(crate) line: String,
     pub(super) defaults: Settings,
@@ -54,7 +52,6 @@ impl Config {
             return Ok(config);
         };
         let parsed = parse(&shown, &content, declared)?;
-        config.path = Some(path);
         config.line = format!("config = {shown} ({source})");
         config.defaults = parsed.defaults;
         config.policies = parsed.policies;
