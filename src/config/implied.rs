@@ -33,10 +33,8 @@ pub(super) fn add(settings: &mut Settings) {
     if settings.text("jitter") != Some("decorrelated") {
         settings.imply_default("factor", "2", "jitter");
     }
-    let is_slotted = settings
-        .text("jitter")
-        .map(|text| text.starts_with("slotted"));
-    if is_slotted == Some(true) {
+    let jitter = settings.text("jitter");
+    if jitter.is_some_and(|text| text.starts_with("slotted")) {
         // It has its own ceiling.
         settings.imply_default("max-delay", "unlimited", "jitter");
     }

@@ -124,7 +124,6 @@ fn check_start(settings: &Settings, options: &Options) -> Result<(), String> {
         let is_met = limit.is_some_and(|limit| !limit.is_zero() && longest >= limit);
         if let Some(limit) = settings.find(long)
             && is_met
-            && !longest.is_zero()
         {
             let waits = ["splay", "initial-delay"];
             let waits = waits.iter().filter_map(|long| settings.find(long));

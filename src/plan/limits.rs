@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::budget::store::Store;
 use crate::cli::options::{Budgets, Options, StoreDown, Time};
 use crate::config::Merged;
-use crate::config::settings::{Settings, Source};
+use crate::config::settings::Settings;
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Jitter;
 use crate::policy::limits::Limits;
@@ -57,7 +57,7 @@ pub(super) fn limits(merged: &Merged, idempotent: bool, leave_to_outer: bool) ->
 /// wait, and a random part spreads them. A policy without jitter is about its own waits, so the random part is dropped
 /// only if the user types both `--retry-after` and `--jitter none` (or `--every`, which implies it).
 fn asked_is_exact(settings: &Settings, jitter: Jitter) -> bool {
-    let is_typed = |long| settings.find(long).map(|setting| &setting.source) == Some(&Source::Flag);
+    let is_typed = |long| settings.typed_setting(long).is_some();
     jitter == Jitter::None && is_typed("jitter") && is_typed("retry-after")
 }
 

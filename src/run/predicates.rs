@@ -28,10 +28,7 @@ impl Run<'_> {
                 _ => predicate_failed("--success-if", &answer, Reason::new(Why::Default)),
             };
         }
-        let Verdict::Ask(reason) = &verdict else {
-            return Ok(verdict);
-        };
-        let Some(shell) = &self.plan.retry_if else {
+        let (Verdict::Ask(reason), Some(shell)) = (&verdict, &self.plan.retry_if) else {
             return Ok(verdict);
         };
         if self.plan.limits.until == Until::Failure {
