@@ -5,10 +5,9 @@ use std::time::Duration;
 use crate::policy::delay::Delays;
 
 /// The goal of a run, which decides whether another attempt follows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     /// Retries transient failures.
-    #[default]
     Success,
     /// Repeats successes. Any failure is the goal.
     Failure,

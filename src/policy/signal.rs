@@ -33,10 +33,6 @@ impl Signal {
         }
     }
 
-    pub fn all() -> impl Iterator<Item = Signal> {
-        (1..=highest()).filter_map(Signal::from_number)
-    }
-
     pub fn number(self) -> i32 {
         i32::from(self.0)
     }
@@ -129,8 +125,8 @@ mod tests {
 
     #[test]
     fn every_signal_survives_its_name() {
-        assert_eq!(Signal::all().map(Signal::number).max(), Some(highest()));
-        for signal in Signal::all() {
+        for number in 1..=highest() {
+            let signal = Signal::from_number(number).unwrap();
             let shown = signal.to_string();
             if !shown.contains(' ') {
                 assert_eq!(shown.parse(), Ok(signal), "{shown}");

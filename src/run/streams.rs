@@ -96,10 +96,9 @@ pub(crate) enum InputMode {
 }
 
 /// `--stdout`, `--stderr`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputMode {
     /// Forwarded at once.
-    #[default]
     Stream,
     /// Kept. Only the last attempt's is printed.
     Final,
