@@ -7,16 +7,13 @@ use clap_complete::aot::{Bash, Fish, Generator, Zsh, generate};
 use clap_mangen::Man;
 
 use super::declared::{Takes, takes, takes_no_word};
-use super::help::described;
+use super::help::{TOPICS, described};
 use super::options::{Document, Options};
 use super::values::JITTERS;
 
 /// Signals that all systems have.
 const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU \
                        URG XCPU XFSZ VTALRM PROF WINCH IO SYS";
-
-/// The topics of `--help` that completions offer in addition to option names.
-const TOPICS: &str = "time rules waits streams hooks budgets output other examples";
 
 /// Replacements in clap's scripts. clap cannot express lists, names that only backoff can list, and the end of the
 /// options at the command. All rows apply to every script, in this order. `@POLICIES@` is last because longer texts
@@ -128,7 +125,7 @@ fn offered(arg: Arg) -> Arg {
     let words: Vec<&str> = match arg.get_id().as_str() {
         "signal" => SIGNALS.split(' ').collect(),
         "jitter" => JITTERS.iter().map(|(word, _)| *word).collect(),
-        "help" => TOPICS.split(' ').collect(),
+        "help" => TOPICS.to_vec(),
         // Markers, which `CHANGES` and `script` replace.
         "policy" => vec!["@POLICIES@"],
         "for" => vec!["auto", "@PRESETS@"],

@@ -11,9 +11,9 @@ use crate::process::sys::stdio;
 use crate::run::plan::When;
 use crate::text::normal;
 
-/// The words that select the sections of help.
-const SECTIONS: [&str; 8] = [
-    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
+/// The topics of help that are not options.
+pub(super) const TOPICS: [&str; 9] = [
+    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other", "examples",
 ];
 
 /// The options of `-h`.
@@ -115,11 +115,9 @@ fn shown_options(topic: &str, name: &str) -> Vec<String> {
 fn unknown_topic(topic: &str, name: &str) -> String {
     let command = described();
     let names = command.get_arguments().filter_map(Arg::get_long);
-    let tip = tip_for_name(name, SECTIONS.into_iter().chain(["examples"]).chain(names));
-    let sections = SECTIONS.join(", ");
-    format!(
-        "--help: {topic:?} is neither an option nor one of {sections}, examples; nothing was run{tip}"
-    )
+    let tip = tip_for_name(name, TOPICS.into_iter().chain(names));
+    let topics = TOPICS.join(", ");
+    format!("--help: {topic:?} is neither an option nor one of {topics}; nothing was run{tip}")
 }
 
 /// Returns the text of `-h`.
