@@ -1,7 +1,7 @@
 //! The words of options for types of lower modules, which know nothing about the command line.
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::limits::Until;
 use crate::run::plan::{Format, When};
@@ -42,22 +42,8 @@ words!(
 words!(Format: "text" = Format::Text, "json" = Format::Json, "github" = Format::GitHub);
 words!(When: "auto" = When::Auto, "always" = When::Always, "never" = When::Never);
 
-/// `--stderr`. It has no `success`, because messages of a late success would be lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ErrorMode {
-    Stream,
-    Final,
-    Failure,
-    Null,
-}
-
-impl From<ErrorMode> for OutputMode {
-    fn from(mode: ErrorMode) -> OutputMode {
-        match mode {
-            ErrorMode::Stream => OutputMode::Stream,
-            ErrorMode::Final => OutputMode::Final,
-            ErrorMode::Failure => OutputMode::Failure,
-            ErrorMode::Null => OutputMode::Null,
-        }
-    }
+/// Returns the parser of `--stderr`. It has no `success`, because messages of a late success would be lost.
+pub(super) fn error_mode() -> impl TypedValueParser<Value = OutputMode> {
+    PossibleValuesParser::new(["stream", "final", "failure", "null"])
+        .try_map(|word| OutputMode::from_str(&word, false))
 }

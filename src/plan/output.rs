@@ -31,7 +31,7 @@ pub(super) fn streams(options: &Options, rules: &Rules) -> StreamOptions {
         input_limit: streams.stdin_limit,
         modes: PerChannel {
             stdout: streams.stdout,
-            stderr: streams.stderr.into(),
+            stderr: streams.stderr,
         },
         pty: streams.pty,
         is_terminal: PerChannel {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::values;
-use crate::cli::words::ErrorMode;
+use crate::cli::words::error_mode;
 use crate::run::streams::{InputMode, OutputMode};
 
 #[derive(Debug, Args)]
@@ -32,8 +32,8 @@ pub(crate) struct Streams {
     /// Like --stdout. failure also holds back backoff's messages and the standard error of hooks, --retry-if and
     /// --success-if, so that a successful run prints nothing. If standard output is held back as well, it is printed
     /// first.
-    #[arg(long, default_value = "stream")]
-    pub(crate) stderr: ErrorMode,
+    #[arg(long, default_value = "stream", value_parser = error_mode())]
+    pub(crate) stderr: OutputMode,
     /// Give COMMAND a terminal for output, to keep colors
     ///
     /// Replaces each output stream that backoff reads, or that is not a terminal, with a pseudo-terminal. Input and
