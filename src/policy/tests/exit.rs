@@ -62,9 +62,11 @@ fn every_signal_passes_through() {
             i32::from(Exit::Signal(signal).shell_status()),
             128 + signal.number()
         );
+        let end = End::Signaled(signal);
+        assert_eq!(end.signal(), Some(signal));
         let stop = Stop::GaveUp(GiveUp::Attempts);
         assert_eq!(
-            status(stop, &End::Signaled(signal), Overrides::default()),
+            status(stop, &end, Overrides::default()),
             Exit::Signal(signal)
         );
     }

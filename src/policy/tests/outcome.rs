@@ -38,19 +38,3 @@ fn a_time_out_says_what_it_took() {
         assert_eq!(outcome(which, limit, took_kill).to_string(), shown);
     }
 }
-
-#[test]
-fn an_end_has_the_status_that_a_shell_shows_and_its_signal() {
-    assert_eq!(End::Exited(7).shell_status(), 7);
-    assert_eq!(End::Signaled(Signal::TERM).shell_status(), 143);
-    let signals = [End::Signaled(Signal::TERM), End::Exited(143)].map(|end| end.signal());
-    assert_eq!(signals, [Some(Signal::TERM), None]);
-    assert_eq!(End::TimedOut(TimeLimit::Timeout).shell_status(), 124);
-    for (not_found, code) in [(true, 127), (false, 126)] {
-        let failure = StartFailure {
-            not_found,
-            message: String::new(),
-        };
-        assert_eq!(End::NotStarted(failure).shell_status(), code);
-    }
-}
