@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
 use nix::sys::signal::Signal;
-use predicates::function::function;
 use regex::Regex;
 
 use super::live::Live;
@@ -61,7 +60,7 @@ impl Ends for Command {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Stream {
     Out,
     Err,
@@ -101,18 +100,9 @@ impl Ended {
 
     #[track_caller]
     fn check(mut self, stream: Stream, expected: &str, fits: impl Fn(&str) -> bool) -> Ended {
-        let predicate = function(|text: &str| fits(text)).fn_name("expected");
-        let assert = self
-            .assert
-            .take()
-            .unwrap()
-            .append_context("expected", expected.to_owned());
-        self.assert = Some(match stream {
-            Stream::Out => assert.stdout(predicate),
-            Stream::Err => assert.stderr(predicate),
-        });
-        self.unmentioned
-            .retain(|unmentioned| *unmentioned != stream);
+        let fits = str::from_utf8(self.bytes(stream)).is_ok_and(fits);
+        let run = self.assert.as_ref().unwrap();
+        assert!(fits, "{stream:?} is not {expected:?} in this run:\n{run}");
         self
     }
 
@@ -132,16 +122,19 @@ impl Ended {
         self.check(Stream::Err, part, |text| text.contains(part))
     }
 
-    fn text(&mut self, stream: Stream) -> String {
+    /// Returns an output, which a test thereby mentions.
+    fn bytes(&mut self, stream: Stream) -> &[u8] {
         self.unmentioned
             .retain(|unmentioned| *unmentioned != stream);
         let output = self.assert.as_ref().unwrap().get_output();
-        let bytes = if stream == Stream::Out {
-            &output.stdout
-        } else {
-            &output.stderr
-        };
-        String::from_utf8_lossy(bytes).into_owned()
+        match stream {
+            Stream::Out => &output.stdout,
+            Stream::Err => &output.stderr,
+        }
+    }
+
+    fn text(&mut self, stream: Stream) -> String {
+        String::from_utf8_lossy(self.bytes(stream)).into_owned()
     }
 
     /// Returns standard output.
