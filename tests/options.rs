@@ -202,7 +202,7 @@ fn effect_of(opt: &Opt) -> Effect {
         let columns = row.strip_prefix(&*opt.long)?.strip_prefix(" | ")?;
         Some(columns.split(" | ").collect::<Vec<_>>())
     });
-    let row = row.unwrap_or_else(|| panic!("--{} has no row", opt.long));
+    let row = row.unwrap_or_else(|| panic!("--{} has no row in EFFECTS (tests/options.rs)", opt.long));
     let [value, args, expected] = row[..] else {
         panic!("not four columns: {row:?}");
     };
@@ -258,7 +258,7 @@ fn an_option_has_its_effect_from_every_source() {
         for command in from_every_source(opt, effect.value, &file) {
             let source = format!("{command:?}");
             let shown = shown(command);
-            assert!(shown.contains(effect.expected), "{source}: {shown:?}");
+            assert!(shown.contains(effect.expected), "{source}: no {:?} in {shown:?}", effect.expected);
         }
         let without = shown(backoff(""));
         assert!(
