@@ -169,8 +169,8 @@ impl Surroundings for Machine {
     }
 }
 
-/// Returns a random ID for this run, and the ID of the outermost run around it, for variables, log and report. Both are the same if this run is the
-/// outermost, or if the other ID is unknown.
+/// Returns a random ID for this run, and the ID of the outermost run around it, for variables, log and report. Both are
+/// the same if this run is the outermost, or if the other ID is unknown.
 fn new_identity(plan: &Plan) -> Identity {
     let run_id = uuid();
     let root_id = match &plan.nesting.root_id {

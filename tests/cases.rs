@@ -137,8 +137,8 @@ pub fn check(
     Err(problems)
 }
 
-/// Returns false if another system than Linux prints something else: without `tee(2)`, backoff reads a pipe ahead of the
-/// command, and without files in memory, it cannot hand output to a predicate if the disk is full.
+/// Returns false if another system than Linux prints something else: without `tee(2)`, backoff reads a pipe ahead of
+/// the command, and without files in memory, it cannot hand output to a predicate if the disk is full.
 fn is_as_elsewhere(step: &Step) -> bool {
     let differs = ["| { b", "on 2m backoff"];
     IS_LINUX || !differs.iter().any(|text| step.command.contains(text))
@@ -214,8 +214,8 @@ fn check_all(documents: &[Document]) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Returns a test for each section of the pages in `tests/cases/` and `tests/needs/`: its line `needs:`, after the heading,
-/// names the programs. `tests/needs/before.sh` runs before each block of a section with such a line.
+/// Returns a test for each section of the pages in `tests/cases/` and `tests/needs/`: its line `needs:`, after the
+/// heading, names the programs. `tests/needs/before.sh` runs before each block of a section with such a line.
 pub fn pages() -> Vec<Case> {
     let mut tests = Vec::new();
     for document in documents() {

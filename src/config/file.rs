@@ -15,8 +15,8 @@ use crate::text::describe_error;
 const LARGEST: u64 = 1 << 20;
 
 /// Returns the content of a file, or None if the default file is missing or its directory cannot be searched. A missing
-/// file that the user named (not `is_default`) is an error. Follows symbolic links, which dotfile managers use. An error
-/// completes a sentence that begins with the file's name.
+/// file that the user named (not `is_default`) is an error. Follows symbolic links, which dotfile managers use. An
+/// error completes a sentence that begins with the file's name.
 pub(super) fn read(path: &Path, is_default: bool) -> Result<Option<Vec<u8>>, String> {
     let file = match open(path) {
         Ok(file) => file,

@@ -57,8 +57,8 @@ fn drop_waits(settings: &mut Settings, limit: &str) {
     }
 }
 
-/// Raises the cap to the longest wait that an option sets, if its source is higher than that of the cap. So `--base 10m`
-/// waits ten minutes.
+/// Raises the cap to the longest wait that an option sets, if its source is higher than that of the cap. So `--base
+/// 10m` waits ten minutes.
 fn raise_cap(settings: &mut Settings) {
     let cap = match settings.text("max-delay") {
         Some(text) => duration(text).unwrap_or(Duration::MAX),

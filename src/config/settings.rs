@@ -110,8 +110,8 @@ impl Settings {
         settings
     }
 
-    /// Returns what variables set. An empty one is unset, because scripts clear variables that way. Ignores unknown names,
-    /// about which `plan::remarks` warns.
+    /// Returns what variables set. An empty one is unset, because scripts clear variables that way. Ignores unknown
+    /// names, about which `plan::remarks` warns.
     pub(super) fn from_variables(variables: &Variables, declared: &[Declared]) -> Settings {
         let mut settings = Settings::default();
         for (name, text) in variables {

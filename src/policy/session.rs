@@ -1,6 +1,6 @@
 //! Decides whether a run stops or retries, and how long it waits. The loop of `run` calls [`Session::begin`] before
-//! each attempt and [`Session::decide_next`] after it, unless a signal or lost output ended the run without a verdict. The
-//! session remembers what these decisions need to know about earlier attempts.
+//! each attempt and [`Session::decide_next`] after it, unless a signal or lost output ended the run without a verdict.
+//! The session remembers what these decisions need to know about earlier attempts.
 
 use std::time::Duration;
 

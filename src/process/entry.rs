@@ -61,8 +61,9 @@ fn end_after_panic(text: &str) -> ! {
     exit_now(125)
 }
 
-/// Kills the process with the default action of `signal`, which ended the run or killed the command. Makes no core dump. Returns if the action does not kill a
-/// process, or if this is process 1, which the kernel spares. The caller then exits with 128+N.
+/// Kills the process with the default action of `signal`, which ended the run or killed the command. Makes no core
+/// dump. Returns if the action does not kill a process, or if this is process 1, which the kernel spares. The caller
+/// then exits with 128+N.
 fn die_by(signal: Signal) {
     // After SIGQUIT or SIGSEGV the command has dumped its core, if any. A core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);

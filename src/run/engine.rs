@@ -244,7 +244,8 @@ impl Run<'_> {
 
     /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the last one: a
     /// failure or, with `--until`, possibly a success. Returns an exit if the run gives up, because the wait would not
-    /// end in time or `--before-retry` failed. If time runs out after the wait, returns None, and the loop ends the run.
+    /// end in time or `--before-retry` failed. If time runs out after the wait, returns None, and the loop ends the
+    /// run.
     fn wait_to_retry(
         &mut self,
         delay: Duration,
@@ -265,8 +266,8 @@ impl Run<'_> {
         self.before_retry(attempt)
     }
 
-    /// Reports a retry before `--on-retry` and the wait. Before the first retry of the run, also warns about nested runs, whose retries
-    /// multiply.
+    /// Reports a retry before `--on-retry` and the wait. Before the first retry of the run, also warns about nested
+    /// runs, whose retries multiply.
     fn report_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         // The session has already counted this retry.

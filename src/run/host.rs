@@ -133,8 +133,8 @@ pub(crate) trait Host {
     fn take_examined(&mut self) -> Examined;
     /// Restores the terminal modes from before the first attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals, until `delay` has passed, the deadline comes or SIGUSR1 arrives. `countdown_text` returns
-    /// the text for the time left and a number of columns.
+    /// Waits, handling signals, until `delay` has passed, the deadline comes or SIGUSR1 arrives. `countdown_text`
+    /// returns the text for the time left and a number of columns.
     fn wait(
         &mut self,
         delay: Duration,

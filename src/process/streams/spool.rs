@@ -1,6 +1,6 @@
-//! Kept bytes: output to print later or to give to predicates and hooks, or input to replay. They are in an in-memory file, and beyond [`IN_MEMORY`]
-//! in an unnamed file in the temporary directory. No other process can open either, and both vanish with the process.
-//! Errors returned here come from such a file.
+//! Kept bytes: output to print later or to give to predicates and hooks, or input to replay. They are in an in-memory
+//! file, and beyond [`IN_MEMORY`] in an unnamed file in the temporary directory. No other process can open either, and
+//! both vanish with the process. Errors returned here come from such a file.
 
 use std::fs::File;
 use std::io::{self, Seek};

@@ -57,10 +57,10 @@ pub(crate) fn memory_file() -> io::Result<File> {
     Ok(File::from(fd))
 }
 
-/// Reopens the caller's pipe or terminal for writing, as a non-blocking description of our own. `fd` must not be a file,
-/// which would get an offset of its own. The caller's must not
-/// become non-blocking, as other processes share it. Returns None if the system does not allow it (a socket, a lost
-/// reader), or if the name would not lead to the same terminal. Writes must then take care not to block.
+/// Reopens the caller's pipe or terminal for writing, as a non-blocking description of our own. `fd` must not be a
+/// file, which would get an offset of its own. The caller's must not become non-blocking, as other processes share it.
+/// Returns None if the system does not allow it (a socket, a lost reader), or if the name would not lead to the same
+/// terminal. Writes must then take care not to block.
 pub(crate) fn reopen_for_output(fd: RawFd) -> Option<File> {
     // See Linux's devices.txt. `/dev/tty` depends on the process, and `/dev/ptmx` creates a new terminal.
     const MAJOR_OF_ALIASES: u64 = 5;

@@ -30,9 +30,9 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Writes a short text to standard error, unless `poll(2)` says that the write would block (a stopped terminal). It then
-/// writes nothing and returns false, and the caller may try again. Returns true even if the write or `poll` fails, as
-/// trying again would not help.
+/// Writes a short text to standard error, unless `poll(2)` says that the write would block (a stopped terminal). It
+/// then writes nothing and returns false, and the caller may try again. Returns true even if the write or `poll` fails,
+/// as trying again would not help.
 pub(crate) fn write_if_room(text: &str) -> bool {
     let error = inherited(ERR);
     if ready(error, PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) {
