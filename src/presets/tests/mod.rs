@@ -200,6 +200,12 @@ fn the_document_has_a_row_for_each_preset() {
         all().len() + 1,
         "docs/presets.md has a row without a preset"
     );
+    let number = format!("ules for {} tools", all().len());
+    for name in ["README.md", "CHANGELOG.md"] {
+        let path = format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(&number), "{name}: there are now r{number}");
+    }
 }
 
 #[test]
