@@ -1,6 +1,6 @@
 //! Presets (`--for`): which failures of tools are transient or permanent. Names and the words of the command go in.
 //! Rules, the program that the command runs (`program.rs`), and whether it may run twice (`requests.rs`) come out. Each
-//! tool has a line here, and a file in `tools/`, which is parsed at the first failure.
+//! tool has a line here, and a file in `tools/`, which is parsed when it is needed.
 
 pub(crate) mod clients;
 pub(crate) mod listing;

@@ -1,4 +1,4 @@
-//! The file of a tool: rules that tell which of its failures are transient. Parsed at the first failure.
+//! The file of a tool: rules that tell which of its failures are transient. Parsed when it is needed.
 
 use std::collections::BTreeMap;
 use std::fmt;

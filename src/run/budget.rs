@@ -1,7 +1,7 @@
 //! Sends the questions of a run to the shared budget, which limits the retries of all runs together. Counts attempts
-//! that are not retries, and asks before each retry. A store (a directory or Redis) keeps the numbers. An error of a
-//! function here ends the run at once, because a signal came. A store that does not answer is not an error. It causes
-//! one warning, and `--store-down` decides.
+//! that are not retries, and asks before each retry of a failure. A store (a directory or Redis) keeps the numbers. An
+//! error of a function here ends the run at once, because a signal came. A store that does not answer is not an error.
+//! It causes one warning, and `--store-down` decides.
 
 use std::time::Duration;
 
