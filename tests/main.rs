@@ -40,6 +40,7 @@ modules! {
     cases
     completions
     countdown
+    documents
     faults
     generated
     generated_options
@@ -49,18 +50,15 @@ modules! {
     inherit
     input
     install
-
     lines
     links
     log
     mistakes
     modes
     options
-
     output
     presets
     pty
-    readme
     reasons
     report
     #[cfg(target_os = "linux")]

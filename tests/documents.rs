@@ -1,20 +1,11 @@
-//! Runs the console block of the README, and uses the configuration and the Makefile of the documents.
+//! Uses the configuration and the Makefile of the documents.
 
-use crate::cases::{check, console_blocks};
 use crate::util::documents::{blocks, document};
 use crate::util::{Ends, clean, path_with_backoff, shell, within};
 
 tests! {
-    the_options_of_the_readme_are_those_of_help
     the_configuration_is_one
     the_makefile_works_and_its_sub_make_shares_the_jobs
-}
-
-fn the_options_of_the_readme_are_those_of_help() {
-    let [block] = &console_blocks(&document("README.md"))[..] else {
-        panic!("one console block");
-    };
-    check(block, &[("PATH", path_with_backoff())], str::to_owned).unwrap();
 }
 
 fn the_configuration_is_one() {
